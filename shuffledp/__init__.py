@@ -1,0 +1,19 @@
+"""Differential privacy in the shuffle model, checkable.
+
+Exact values, bounds that hold and limits for shuffled mechanisms, and a ledger of the published claims about them.
+All logs are natural; neighbours are replace-one. Arguments outside the stated range raise `DomainError`; a guarantee
+that is void or weaker than it looks warns with `GuaranteeWarning`.
+"""
+
+from .core.curves import PrivacyCurve
+from .core.domain import DomainError, GuaranteeWarning
+
+__all__ = ["DomainError", "GuaranteeWarning", "PrivacyCurve"]
+
+
+def __getattr__(name):
+    if name == "claims":  # imports sympy, which no number needs
+        import importlib
+
+        return importlib.import_module(".claims", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""What the words mean: domains, log-space numerics, divergences, curves."""

@@ -1,0 +1,80 @@
+"""Log-space arithmetic and root finding that ends on the guaranteed side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+__all__ = ["log1mexp", "log_add_exp", "log_expm1", "safe_root"]
+
+_LN2 = math.log(2.0)
+
+
+def log_expm1(x: float) -> float:
+    """``log(e**x - 1)`` for ``x > 0``: full relative accuracy for tiny ``x``, no overflow for large ``x``."""
+    return math.log(math.expm1(x)) if x < 1 else x + math.log1p(-math.exp(-x))
+
+
+def log1mexp(x: float) -> float:
+    """``log(1 - e**x)`` for ``x < 0``."""
+    return math.log(-math.expm1(x)) if x > -_LN2 else math.log1p(-math.exp(x))
+
+
+def log_add_exp(a: float, b: float) -> float:
+    """``log(e**a + e**b)``; ``-inf`` is the log of zero."""
+    low, high = sorted((a, b))
+    return high if low == -math.inf or high == math.inf else high + math.log1p(math.exp(low - high))
+
+
+def safe_root(f: Callable[[float], float], unsafe: float, safe: float, *, rtol: float = 4e-16) -> float:
+    """Cross from ``f > 0`` to ``f <= 0`` and stop on the side where ``f <= 0``.
+
+    Parameters
+    ----------
+    f : callable
+        A continuous function of one real number with ``f(unsafe) > 0 >= f(safe)``; ``unsafe`` may lie on either side.
+    unsafe, safe : float
+        The bracket.
+    rtol : float
+        Stop when the bracket is at most ``rtol * |safe end|`` wide (or has no double inside).
+
+    Returns
+    -------
+    float
+        A point where ``f`` was evaluated and found ``<= 0``: the safe end of the last bracket, never its unsafe end.
+
+    Raises
+    ------
+    ArithmeticError
+        If the bracket does not satisfy ``f(unsafe) > 0 >= f(safe)``.
+
+    Notes
+    -----
+    Illinois steps (secant, halving the value kept at an end that does not move), with a bisection whenever three steps
+    have not halved the bracket.
+    """
+    f_unsafe, f_safe = f(unsafe), f(safe)
+    if not (f_unsafe > 0 >= f_safe):
+        raise ArithmeticError(f"no bracket: f({unsafe!r}) = {f_unsafe!r}, f({safe!r}) = {f_safe!r}")
+    target, steps, last = 0.5 * abs(safe - unsafe), 0, 0
+    while f_safe != 0:
+        width = abs(safe - unsafe)
+        middle = unsafe + 0.5 * (safe - unsafe)
+        if width <= rtol * abs(safe) or middle in (unsafe, safe):
+            break
+        if width <= target:
+            target, steps = 0.5 * width, 0
+        x = safe + (unsafe - safe) * (f_safe / (f_safe - f_unsafe)) if steps < 3 else middle
+        if not min(unsafe, safe) < x < max(unsafe, safe):  # also when an end value is infinite
+            x = middle
+        steps += 1
+        value = f(x)
+        if value > 0:
+            unsafe, f_unsafe = x, value
+            f_safe, last = (0.5 * f_safe if last > 0 else f_safe), 1
+        elif value <= 0:
+            safe, f_safe = x, value
+            f_unsafe, last = (0.5 * f_unsafe if last < 0 else f_unsafe), -1
+        else:
+            raise ArithmeticError(f"f({x!r}) is not a number")
+    return safe
