@@ -5,10 +5,11 @@ All logs are natural; neighbours are replace-one. Arguments outside the stated r
 that is void or weaker than it looks warns with `GuaranteeWarning`.
 """
 
+from .bounds.theorem7 import Theorem7, theorem7
 from .core.curves import PrivacyCurve
 from .core.domain import DomainError, GuaranteeWarning
 
-__all__ = ["DomainError", "GuaranteeWarning", "PrivacyCurve"]
+__all__ = ["DomainError", "GuaranteeWarning", "PrivacyCurve", "Theorem7", "theorem7"]
 
 
 def __getattr__(name):

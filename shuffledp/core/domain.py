@@ -100,7 +100,7 @@ def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int 
     condition = _condition(name, None, at_least, None, at_most)
     if not _is_number(value):
         raise DomainError(f"{name} must be an integer ({condition}), got {type(value).__name__} {value!r}")
-    if not math.isfinite(value):
+    if not (isinstance(value, numbers.Integral) or math.isfinite(value)):
         raise DomainError(f"{name} must be a finite integer ({condition}), got {value!r}")
     if value != int(value):
         raise DomainError(f"{name} must be an integer ({condition}), got {value!r}")
