@@ -1,0 +1,22 @@
+"""The ledger of claims: what the sources state, where, how far it is true, and the checks that say so.
+
+`ledger` lists the records, `verify` runs the check of one, `derived` closes a derivation in a notebook. The only part
+of the library that imports sympy.
+"""
+
+from .derivation import NotDerived, derived
+from .evidence import Evidence, as_recorded, verify
+from .ledger import Record, ledger, perturbed, record, sources
+
+__all__ = [
+    "Evidence",
+    "NotDerived",
+    "Record",
+    "as_recorded",
+    "derived",
+    "ledger",
+    "perturbed",
+    "record",
+    "sources",
+    "verify",
+]

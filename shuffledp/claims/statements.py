@@ -1,0 +1,107 @@
+"""Statements of claims as sympy expressions: read from a record, evaluated at 50 digits, compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import mpmath as mp
+import sympy as sp
+from sympy.logic.boolalg import Boolean, BooleanFunction
+from sympy.parsing.sympy_parser import parse_expr
+
+__all__ = ["KINDS", "difference", "evaluate", "read", "same"]
+
+DIGITS = 50
+
+# what a symbol's kind in a record means
+KINDS = {
+    "positive": {"positive": True},
+    "real": {"real": True},
+    "integer": {"integer": True, "positive": True},
+}
+
+
+def _Phi(x):
+    """Standard normal distribution function."""
+    return sp.erfc(-x / sp.sqrt(2)) / 2
+
+
+def _phi(x):
+    """Standard normal density."""
+    return sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
+
+
+_WORDS = {name: getattr(sp, name) for name in (
+    "exp log sqrt sinh cosh tanh Abs Min Max Sum Rational Integer Float pi E factorial binomial LambertW "
+    "And Or Not Implies Eq Le Lt Ge Gt Piecewise Symbol true false"
+).split()} | {"Phi": _Phi, "phi": _phi}  # fmt: skip
+
+
+def read(text: str, symbols: Mapping[str, sp.Symbol], where: Mapping[str, str] | None = None):
+    """Parse a record's statement; ``where`` holds abbreviations, each in terms of the symbols and those before it."""
+    names = dict(symbols)
+    for name, definition in (where or {}).items():
+        names[name] = parse_expr(str(definition), local_dict=names, global_dict=_WORDS)
+    return parse_expr(str(text), local_dict=names, global_dict=_WORDS)
+
+
+def evaluate(statement, point: Mapping[str, object]):
+    """The statement at a point, with `DIGITS` digits: a number, or a truth value for a relation.
+
+    Floats stand for the exact doubles they are.
+    """
+    if statement in (sp.true, sp.false):
+        return bool(statement)
+    if isinstance(statement, BooleanFunction):
+        values = [evaluate(part, point) for part in statement.args]
+        if isinstance(statement, sp.Implies):
+            return not values[0] or values[1]
+        if isinstance(statement, sp.Not):
+            return not values[0]
+        return (all if isinstance(statement, sp.And) else any)(values)
+    if isinstance(statement, sp.core.relational.Relational):
+        low, high = (evaluate(side, point) for side in statement.args)
+        return {"<": low < high, "<=": low <= high, ">": low > high, ">=": low >= high, "==": low == high}[
+            statement.rel_op
+        ]
+    symbols = sorted(statement.free_symbols, key=lambda s: s.name)
+    with mp.workdps(DIGITS):
+        return +mp.mpf(sp.lambdify(symbols, statement, "mpmath", cse=True)(*(mp.mpf(point[s.name]) for s in symbols)))
+
+
+def difference(ours, theirs) -> mp.mpf:
+    """Relative difference of two numbers (absolute where both are below 1e-300)."""
+    with mp.workdps(DIGITS):
+        scale = max(abs(mp.mpf(ours)), abs(mp.mpf(theirs)))
+        return abs(mp.mpf(ours) - theirs) / scale if scale > mp.mpf("1e-300") else scale * 0
+
+
+def _rename(expr, symbols: Mapping[str, sp.Symbol]):
+    unknown = sorted(s.name for s in expr.free_symbols if s.name not in symbols)
+    if unknown:
+        raise KeyError(f"undeclared symbols: {', '.join(unknown)}")
+    return expr.xreplace({s: symbols[s.name] for s in expr.free_symbols})
+
+
+def same(expr, statement, symbols: Mapping[str, sp.Symbol], points) -> str | None:
+    """How ``expr`` was found equal to ``statement``, or None if it differs.
+
+    Symbols are matched by name. Numbers must agree to 40 digits at every point; on top of that the difference is
+    simplified, and "symbolically" is said only where sympy reduces it to zero. Relations must be of the same form, side
+    by side.
+    """
+    expr = _rename(sp.sympify(expr), symbols)
+    if isinstance(statement, Boolean):
+        if expr in (sp.true, sp.false) or type(expr) is not type(statement) or len(expr.args) != len(statement.args):
+            return None
+        parts = [same(a, b, symbols, points) for a, b in zip(expr.args, statement.args, strict=True)]
+        return None if None in parts else min(parts, key=lambda how: how == "symbolically")
+    if isinstance(expr, Boolean) or expr.has(sp.nan, sp.zoo):
+        return None
+    if any(difference(evaluate(expr, p), evaluate(statement, p)) > mp.mpf("1e-40") for p in points):
+        return None
+    if expr.has(sp.Sum) or statement.has(sp.Sum):
+        return "numerically"
+    gap = expr - statement
+    zero = gap == 0 or sp.expand(gap) == 0 or sp.simplify(sp.expand(gap.rewrite(sp.exp), force=True)) == 0
+    return "symbolically" if zero else "numerically"

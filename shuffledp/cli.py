@@ -1,0 +1,125 @@
+"""The command line: ``shuffledp claims`` and ``shuffledp verify``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+
+__all__ = ["main"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="shuffledp", description="Differential privacy in the shuffle model, checkable."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("claims", help="list the claims of the ledger, or show one whole")
+    listing.add_argument("id", nargs="?", help="a claim id, e.g. efmrtt19.thm7.general")
+    check = commands.add_parser("verify", help="run the checks; exit status 1 if something does not hold as recorded")
+    check.add_argument("ids", nargs="*", metavar="ID", help="claim ids; all claims if none is given")
+    for command in (listing, check):
+        command.add_argument("--source", metavar="KEY", help="only the claims of one source, e.g. dr14")
+        command.add_argument("--json", action="store_true", help="machine-readable output")
+    return parser
+
+
+def _select(ids: list[str], source: str | None):
+    from .claims import ledger, record, sources
+
+    if source is not None and source not in sources():
+        raise KeyError(f"no source {source!r}; there are {', '.join(sources())}")
+    chosen = [record(claim_id) for claim_id in ids] if ids else list(ledger())
+    return [claim for claim in chosen if source in (None, claim.source["key"])]
+
+
+def _describe(claim) -> dict:
+    return {
+        "id": claim.id,
+        "title": claim.title,
+        "source": claim.source,
+        "kind": claim.kind,
+        "statement": str(claim.statement_text),
+        "abbreviations": claim.where,
+        "symbols": claim.kinds,
+        "domain": list(claim.domain),
+        "depends_on": list(claim.depends_on),
+        "code": claim.code,
+        "derived_in": claim.derived_in,
+        "verdict": claim.verdict,
+        "divergence": claim.divergence,
+    }
+
+
+def _claims(args) -> int:
+    chosen = _select([args.id] if args.id else [], args.source)
+    if args.json:
+        print(json.dumps([_describe(claim) for claim in chosen], indent=2))
+    elif args.id:
+        for key, value in _describe(chosen[0]).items():
+            if isinstance(value, dict):
+                value = ", ".join(f"{k}: {v}" for k, v in value.items())
+            elif isinstance(value, list):
+                value = ", ".join(map(str, value))
+            print(f"{key:<14}{value if value not in (None, '') else '-'}")
+    else:
+        width = max(len(claim.id) for claim in chosen)
+        for claim in chosen:
+            print(f"{claim.id:<{width}}  {claim.verdict:<22}  {claim.title}")
+    return 0
+
+
+def _progress(done: int, total: int, what: str) -> None:
+    """A bar on a terminal, nothing elsewhere."""
+    if sys.stderr.isatty():
+        full = round(24 * done / total)
+        sys.stderr.write("\r\x1b[K" if done == total else f"\r\x1b[K[{'#' * full:<24}] {done}/{total} {what}")
+        sys.stderr.flush()
+
+
+def _verify(args) -> int:
+    from .claims import as_recorded, verify
+
+    chosen = _select(args.ids, args.source)
+    width = max((len(claim.id) for claim in chosen), default=0)
+    results = []
+    for number, claim in enumerate(chosen):
+        _progress(number, len(chosen), claim.id)
+        evidence = verify(claim.id)
+        agrees = as_recorded(claim, evidence)
+        results.append({"id": claim.id, "recorded": claim.verdict, "as_recorded": agrees, **evidence.to_dict()})
+        if not args.json:
+            _progress(len(chosen), len(chosen), "")
+            worst = "" if math.isnan(evidence.worst) else f"worst {evidence.worst:.1e}"
+            print(
+                f"{'ok ' if agrees else 'NOT'}  {claim.id:<{width}}  {evidence.verdict:<8} {evidence.points:>6} points  "
+                f"{worst:<14} {evidence.seconds:6.2f} s  recorded: {claim.verdict}"
+            )
+            if not agrees:
+                print(f"     {evidence.detail}")
+    _progress(len(chosen), len(chosen), "")
+    wrong = [result["id"] for result in results if not result["as_recorded"]]
+    if args.json:
+        clean = [{**r, "worst": None if math.isnan(r["worst"]) else r["worst"]} for r in results]
+        print(json.dumps(clean, indent=2))
+    else:
+        seconds = sum(result["seconds"] for result in results)
+        print(f"{len(results) - len(wrong)} of {len(results)} claims as recorded, {seconds:.1f} s")
+    return 1 if wrong or not results else 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status (2 for a request that makes no sense)."""
+    args = _parser().parse_args(argv)
+    try:
+        return {"claims": _claims, "verify": _verify}[args.command](args)
+    except KeyError as error:
+        print(f"shuffledp: {error.args[0]}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
