@@ -8,8 +8,23 @@ that is void or weaker than it looks warns with `GuaranteeWarning`.
 from .bounds.theorem7 import Theorem7, theorem7
 from .core.curves import PrivacyCurve
 from .core.domain import DomainError, GuaranteeWarning
+from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
+from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
-__all__ = ["DomainError", "GuaranteeWarning", "PrivacyCurve", "Theorem7", "theorem7"]
+__all__ = [
+    "DomainError",
+    "GuaranteeWarning",
+    "PrivacyCurve",
+    "PrivateMean",
+    "Theorem7",
+    "classical_epsilon_max",
+    "gaussian_curve",
+    "gaussian_sigma",
+    "gdp",
+    "laplace_scale",
+    "private_mean",
+    "theorem7",
+]
 
 
 def __getattr__(name):

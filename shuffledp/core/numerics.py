@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
-__all__ = ["log1mexp", "log_add_exp", "log_expm1", "safe_root"]
+__all__ = ["divide_up", "log1mexp", "log_add_exp", "log_expm1", "safe_root"]
 
 _LN2 = math.log(2.0)
 
@@ -24,6 +25,14 @@ def log_add_exp(a: float, b: float) -> float:
     """``log(e**a + e**b)``; ``-inf`` is the log of zero."""
     low, high = sorted((a, b))
     return high if low == -math.inf or high == math.inf else high + math.log1p(math.exp(low - high))
+
+
+def divide_up(a: float, b: float) -> float:
+    """Smallest double that is at least ``a / b`` exactly, for ``a, b > 0``; ``inf`` where the quotient overflows."""
+    quotient = a / b
+    if quotient < math.inf and Fraction(quotient) * Fraction(b) < Fraction(a):
+        return math.nextafter(quotient, math.inf)
+    return quotient
 
 
 def safe_root(f: Callable[[float], float], unsafe: float, safe: float, *, rtol: float = 4e-16) -> float:
