@@ -93,8 +93,8 @@ def _verify(args) -> int:
             _progress(len(chosen), len(chosen), "")
             worst = "" if math.isnan(evidence.worst) else f"worst {evidence.worst:.1e}"
             print(
-                f"{'ok ' if agrees else 'NOT'}  {claim.id:<{width}}  {evidence.verdict:<8} {evidence.points:>6} points  "
-                f"{worst:<14} {evidence.seconds:6.2f} s  recorded: {claim.verdict}"
+                f"{'ok ' if agrees else 'NOT'}  {claim.id:<{width}}  {evidence.verdict:<8} "
+                f"{evidence.points:>6} points  {worst:<14} {evidence.seconds:6.2f} s  recorded: {claim.verdict}"
             )
             if not agrees:
                 print(f"     {evidence.detail}")

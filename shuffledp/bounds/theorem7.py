@@ -1,4 +1,4 @@
-r"""Amplification by shuffling, Theorem 7 of Erlingsson et al. 2019 (arXiv:1811.12469v2), and what its proof really gives.
+r"""Amplification by shuffling: Theorem 7 of Erlingsson et al. 2019 (arXiv:1811.12469v2) and what its proof gives.
 
 Setting: n users answer in a uniformly random order; step i applies an epsilon0-LDP randomizer that may depend on the
 earlier outputs. Every epsilon below bounds the whole transcript, for replace-one neighbours.

@@ -14,6 +14,7 @@ import sympy as sp
 import yaml
 
 from . import statements
+from .typeset import latex
 
 __all__ = ["EXPECTED", "Record", "ledger", "perturbed", "record", "sources"]
 
@@ -92,6 +93,11 @@ class Record:
     def read(self, text: str):
         """Another form (a slip, a reading) in this claim's symbols and abbreviations."""
         return _read(self.id, text)
+
+    def latex(self) -> str:
+        """The statement as LaTeX, followed by its abbreviations."""
+        abbreviations = (f"{latex(name)} = {latex(text)}" for name, text in self.where.items())
+        return r",\quad ".join([latex(self.statement_text), *abbreviations])
 
     def value(self, **point):
         """The statement at a point, 50 digits: a number, or a truth value."""
