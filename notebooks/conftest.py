@@ -1,0 +1,27 @@
+"""Make ``pytest --nbval`` stricter: every cell has been run and is compared, and pictures are compared too."""
+
+from nbval.plugin import IPyNbCell
+from refresh import pictures, same_picture
+
+_compare, _run = IPyNbCell.compare_outputs, IPyNbCell.runtest
+
+
+def compare_outputs(self, test, ref, skip_compare=None):
+    if not _compare(self, test, ref, skip_compare):
+        return False
+    drawn, stored = pictures({"outputs": test}), pictures({"outputs": ref})
+    if len(drawn) != len(stored) or not all(map(same_picture, stored, drawn)):
+        self.comparison_traceback.append(f"The stored picture is stale: make notebooks ONLY=notebooks/{self.path.name}")
+        return False
+    return True
+
+
+def runtest(self):
+    if self.cell.execution_count is None:
+        self.raise_cell_error(f"This cell has no stored run: make notebooks ONLY=notebooks/{self.path.name}")
+    if not self.options["check"] or self.options["skip"]:
+        self.raise_cell_error("This cell asks not to be compared; print less, or round, instead")
+    _run(self)
+
+
+IPyNbCell.compare_outputs, IPyNbCell.runtest = compare_outputs, runtest
