@@ -139,8 +139,7 @@ class PrivateMean:
         """
         if not self.private:
             raise DomainError("nothing may be released, the guarantee is void: " + " ".join(self.warnings))
-        log_4_over_alpha = math.log(4) - math.log(self.alpha)
-        half = self.clip_width * math.sqrt(log_4_over_alpha / (2 * self.n))
+        half = self.clip_width * math.sqrt((math.log(4) - math.log(self.alpha)) / (2 * self.n))
         half += _noise_quantile(self.mechanism, self.noise_scale, self.alpha)
         public = (
             *("estimate", "mechanism", "epsilon", "delta", "sensitivity", "noise_scale", "noise_sd"),
@@ -326,8 +325,8 @@ def private_mean(
     if m > 1:
         sampling_se = math.sqrt(math.fsum((clipped - clipped_mean) ** 2) / (m - 1) / m)
         total_se = math.hypot(sampling_se, noise_sd)
-        half = _normal_quantile(alpha / 2) * sampling_se + _noise_quantile(mechanism, scale, alpha)
-        half_naive = _normal_quantile(alpha) * sampling_se
+        half = _normal_quantile(alpha, 4) * sampling_se + _noise_quantile(mechanism, scale, alpha)
+        half_naive = _normal_quantile(alpha, 2) * sampling_se
         ci = (estimate - half, estimate + half)
         naive = (estimate - half_naive, estimate + half_naive)
 
@@ -387,13 +386,13 @@ def _range_of(y: np.ndarray) -> tuple[float, float, float]:
     return lower, upper, width
 
 
-def _normal_quantile(alpha: float) -> float:
-    """The standard normal exceeds this in absolute value with probability alpha."""
-    return -float(ndtri_exp(math.log(alpha) - math.log(2)))
+def _normal_quantile(alpha: float, parts: int) -> float:
+    """The standard normal is above this with probability ``alpha/parts``."""
+    return -float(ndtri_exp(math.log(alpha) - math.log(parts)))
 
 
 def _noise_quantile(mechanism: str, scale: float, alpha: float) -> float:
-    """The noise exceeds this in absolute value with probability alpha/2."""
+    """The noise is outside plus or minus this with probability ``alpha/2``."""
     if mechanism == "gaussian":
-        return scale * _normal_quantile(alpha / 2)
+        return scale * _normal_quantile(alpha, 4)
     return scale * (math.log(2) - math.log(alpha))
