@@ -77,6 +77,9 @@ def _show(node: ast.AST) -> tuple[str, int]:
 
 
 def _call(name: str, args: list[ast.AST]) -> tuple[str, int]:
+    if name == "Sum":
+        index, low, high = (_show(part)[0] for part in args[1].elts)
+        return rf"\sum_{{{index}={low}}}^{{{high}}} {_at_least(args[0], _PRODUCT)}", _SUM
     shown = [_show(arg)[0] for arg in args]
     if name == "exp":
         return f"e^{{{shown[0]}}}", _POWER
@@ -90,9 +93,6 @@ def _call(name: str, args: list[ast.AST]) -> tuple[str, int]:
         return f"{_at_least(args[0], _ATOM)}!", _POWER
     if name == "binomial":
         return rf"\binom{{{shown[0]}}}{{{shown[1]}}}", _ATOM
-    if name == "Sum":
-        index, low, high = (_show(part)[0] for part in args[1].elts)
-        return rf"\sum_{{{index}={low}}}^{{{high}}} {_at_least(args[0], _PRODUCT)}", _SUM
     if name in _RELATION_CALLS:
         return f"{shown[0]} {_RELATION_CALLS[name]} {shown[1]}", _RELATION
     if name == "Implies":
