@@ -5,6 +5,8 @@ from importlib.metadata import files
 from pathlib import Path
 
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts", "input/tex/extensions", "a11y", "sre", "ui")
+BOXES = ("proof", "exercise", "solution")
+UNWANTED = (' role="list"', ' role="doc-biblioentry"', *(f' id="{box}-content"' for box in BOXES))
 
 
 def use_local_mathjax(app, config):
@@ -26,7 +28,7 @@ def copy_mathjax(app, exception):
 
 
 def repair_page(app, pagename, templatename, context, doctree):
-    """Drop scripts that are loaded twice or not wanted, and roles that screen readers stumble over."""
+    """Drop scripts loaded twice or not wanted, ids given to every box, and roles that screen readers stumble over."""
     seen, kept = set(), []
     for script in context.get("script_files", []):
         name = str(getattr(script, "filename", script) or "")
@@ -37,11 +39,8 @@ def repair_page(app, pagename, templatename, context, doctree):
         kept.append(script)
     context["script_files"] = kept
     if "body" in context:
-        context["body"] = (
-            context["body"]
-            .replace('<div role="list" class="citation-list">', '<div class="citation-list">')
-            .replace(' role="doc-biblioentry"', "")
-        )
+        for unwanted in UNWANTED:
+            context["body"] = context["body"].replace(unwanted, "")
 
 
 def setup(app):

@@ -1,0 +1,210 @@
+"""Opens every page of the built book in headless Chromium; run by ``make browser``, not by ``make test``."""
+
+import functools
+import http.server
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright")
+
+SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
+PAGES = sorted(str(p.relative_to(SITE)) for d in ("book", "notebooks") for p in (SITE / d).rglob("*.html"))
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+MODES = {"light": {}, "dark": {"scheme": "dark"}, "phone": {"width": 390}}
+# Flaws of the stock theme, on every page: the search button and the theme switch are named otherwise than they read,
+# and the header lies outside the landmarks.
+THEME_FLAWS = {"label-content-name-mismatch", "region"}
+
+STATE = """() => {
+    const shown = (box) => box.getClientRects().length > 0;
+    const article = document.querySelector(".bd-article");
+    const edge = article.getBoundingClientRect().right + 1;
+    const clipped = [...article.querySelectorAll("mjx-container, table, pre, img")].filter((box) => {
+        if (!shown(box)) return false;
+        let reach = box.getBoundingClientRect().right;
+        if (box.matches("mjx-container, pre")) {
+            const style = getComputedStyle(box);
+            const parent = getComputedStyle(box.parentElement);
+            const scrolls = [style.overflowX, parent.overflowX].some((o) => o === "auto" || o === "scroll");
+            if (!scrolls && box.scrollWidth > box.clientWidth + 1) return true;
+        }
+        for (let up = box.parentElement; up && up !== article; up = up.parentElement) {
+            const overflow = getComputedStyle(up).overflowX;
+            if (overflow === "auto" || overflow === "scroll") return false;
+        }
+        return reach > edge;
+    });
+    return {
+        formulas: document.querySelectorAll(".math").length,
+        typeset: document.querySelectorAll(".math mjx-container").length,
+        errors: [...document.querySelectorAll("mjx-merror")].map((e) => e.textContent),
+        overflow: document.documentElement.scrollWidth - innerWidth,
+        clipped: clipped.map((box) => box.outerHTML.slice(0, 120)),
+        unreachable: [...article.querySelectorAll(".scrolls")]
+            .filter((box) => box.tabIndex < 0 && !box.querySelector("[tabindex='0']"))
+            .map((box) => box.outerHTML.slice(0, 120)),
+    };
+}"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def base():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as tool:
+        chromium = tool.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def tab(browser, base, request):
+    """A fresh tab in the mode asked for; collects what goes wrong and refuses requests that leave the site."""
+    mode = MODES[getattr(request, "param", "light")]
+    context = browser.new_context(
+        viewport={"width": mode.get("width", 1280), "height": 900},
+        color_scheme=mode.get("scheme", "light"),
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.problems = []
+
+    def guard(route):
+        if route.request.url.startswith((base, "file:", "data:", "blob:")):
+            route.continue_()
+        else:
+            page.problems.append("remote request " + route.request.url)
+            route.abort()
+
+    context.route("**/*", guard)
+    page.on("console", lambda message: message.type == "error" and page.problems.append(message.text))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on("response", lambda answer: answer.status >= 400 and page.problems.append(f"{answer.status} {answer.url}"))
+    yield page
+    context.close()
+
+
+def open_page(tab, address):
+    tab.goto(address, wait_until="load")
+    tab.evaluate("async () => { if (window.MathJax) await MathJax.startup.promise }")
+    tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def test_there_are_pages():
+    assert PAGES, "build the book first: make book"
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("tab", MODES, indirect=True)
+def test_page(tab, base, name):
+    open_page(tab, base + name)
+    state = tab.evaluate(STATE)
+    assert state["typeset"] >= state["formulas"] and state["errors"] == []
+    assert state["overflow"] <= 0 and state["clipped"] == [] and state["unreachable"] == []
+    found = axe_playwright.Axe().run(tab, options={"preload": False}).response["violations"]
+    flaws = {flaw["id"]: [node["html"][:200] for node in flaw["nodes"]] for flaw in found}
+    assert {name: nodes for name, nodes in flaws.items() if name not in THEME_FLAWS} == {}
+    assert tab.problems == []
+
+
+def test_a_fault_is_found(tab, base):
+    """The checks of `test_page` can fail: one page, spoilt in each way they look for."""
+    open_page(tab, base + PAGES[0])
+    tab.evaluate("""() => {
+        const article = document.querySelector(".bd-article");
+        article.insertAdjacentHTML("beforeend", `<div style="width:3000px">wide</div><span class="math">x</span>
+            <mjx-merror>bad</mjx-merror><table style="width:2000px"></table><p style="color:#ccc">faint</p><img src="https://example.org/x.png">`);
+    }""")
+    tab.wait_for_timeout(200)
+    state = tab.evaluate(STATE)
+    assert state["typeset"] < state["formulas"] and state["errors"] == ["bad"]
+    assert state["overflow"] > 0 and len(state["clipped"]) >= 1
+    found = axe_playwright.Axe().run(tab, options={"preload": False}).response["violations"]
+    assert {"color-contrast", "image-alt"} <= {flaw["id"] for flaw in found}
+    assert any(problem.startswith("remote request") for problem in tab.problems)
+
+
+def test_search_finds_the_first_page(tab, base):
+    tab.goto(base + "search.html?q=shuffle", wait_until="load")
+    tab.wait_for_selector("#search-results li a")
+    assert tab.locator("#search-results li a").count() > 0
+    assert tab.problems == []
+
+
+def test_search_works_from_disk(tab):
+    tab.goto((SITE / "search.html").as_uri() + "?q=shuffle", wait_until="load")
+    tab.wait_for_selector("#search-results li a")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_opens_from_disk(tab, name):
+    open_page(tab, (SITE / name).as_uri())
+    state = tab.evaluate(STATE)
+    assert state["typeset"] >= state["formulas"] and state["errors"] == []
+    assert tab.problems == []
+
+
+def test_every_dropdown_opens_by_keyboard(tab, base):
+    with_dropdowns = [name for name in PAGES if "dropdown admonition" in (SITE / name).read_text(encoding="utf8")]
+    for name in with_dropdowns:
+        open_page(tab, base + name)
+        boxes = tab.locator(".admonition.dropdown")
+        for index in range(boxes.count()):
+            box = boxes.nth(index)
+            body = box.locator("> :not(.admonition-title, .toggle-button)").first
+            assert not body.is_visible(), name
+            box.locator("button.toggle-button").first.focus()
+            tab.keyboard.press("Enter")
+            body.wait_for(state="visible", timeout=2000)
+
+
+def test_dark_switch(tab, base):
+    open_page(tab, base + PAGES[0])
+    seen = set()
+    for _ in range(3):
+        tab.locator(".theme-switch-button:visible").first.click()
+        seen.add(tab.evaluate("document.documentElement.dataset.theme"))
+    assert seen == {"light", "dark"}
+
+
+def test_a_wide_formula_says_so_and_scrolls_by_keyboard(tab, base):
+    """On a phone a formula that does not fit fades at the edge, and the arrow keys move it."""
+    tab.set_viewport_size({"width": 390, "height": 900})
+    for name in PAGES:
+        open_page(tab, base + name)
+        wide = tab.locator("div.math mjx-container.scrolls.more-after")
+        if wide.count():
+            break
+    else:
+        pytest.skip("no formula of the book is wider than a phone")
+    wide.first.focus()
+    for _ in range(5):
+        tab.keyboard.press("ArrowRight")
+    tab.wait_for_function("() => document.querySelector('mjx-container.scrolls.more-before') !== null", timeout=3000)
