@@ -8,6 +8,7 @@ import mpmath as mp
 import sympy as sp
 from sympy.logic.boolalg import Boolean, BooleanFunction
 from sympy.parsing.sympy_parser import parse_expr
+from sympy.printing.pycode import MpmathPrinter
 
 __all__ = ["KINDS", "difference", "evaluate", "read", "same"]
 
@@ -33,8 +34,20 @@ def _phi(x):
 
 _WORDS = {name: getattr(sp, name) for name in (
     "exp log sqrt sinh cosh tanh Abs Min Max Sum Rational Integer Float pi E factorial binomial LambertW "
-    "And Or Not Implies Eq Le Lt Ge Gt Piecewise Symbol true false"
+    "And Or Not Implies Eq Le Lt Ge Gt Piecewise floor Symbol true false"
 ).split()} | {"Phi": _Phi, "phi": _phi}  # fmt: skip
+
+
+class _Printer(MpmathPrinter):
+    """Sums run over numbers of full precision, not over Python integers."""
+
+    def _print_Sum(self, expr):
+        term = self._print(expr.function)
+        loops = (
+            f"for {self._print(i)} in map(mpmath.mpf, range(int({self._print(low)}), int({self._print(high)}) + 1))"
+            for i, low, high in reversed(expr.limits)
+        )
+        return f"mpmath.fsum({term} {' '.join(loops)})"
 
 
 def read(text: str, symbols: Mapping[str, sp.Symbol], where: Mapping[str, str] | None = None):
@@ -66,7 +79,8 @@ def evaluate(statement, point: Mapping[str, object]):
         ]
     symbols = sorted(statement.free_symbols, key=lambda s: s.name)
     with mp.workdps(DIGITS):
-        return +mp.mpf(sp.lambdify(symbols, statement, "mpmath", cse=True)(*(mp.mpf(point[s.name]) for s in symbols)))
+        function = sp.lambdify(symbols, statement, ["mpmath", {"mpmath": mp}], cse=True, printer=_Printer)
+        return +mp.mpf(function(*(mp.mpf(point[s.name]) for s in symbols)))
 
 
 def difference(ours, theirs) -> mp.mpf:

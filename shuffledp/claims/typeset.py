@@ -89,6 +89,8 @@ def _call(name: str, args: list[ast.AST]) -> tuple[str, int]:
         return rf"\tfrac{{{shown[0]}}}{{{shown[1]}}}", _PRODUCT
     if name == "Abs":
         return rf"\left|{shown[0]}\right|", _ATOM
+    if name == "floor":
+        return rf"\left\lfloor {shown[0]} \right\rfloor", _ATOM
     if name == "factorial":
         return f"{_at_least(args[0], _ATOM)}!", _POWER
     if name == "binomial":

@@ -1,0 +1,26 @@
+"""Statements are evaluated with 50 digits, sums and integer parts included."""
+
+from fractions import Fraction
+
+import mpmath as mp
+import pytest
+import sympy as sp
+
+from shuffledp.claims import statements
+
+SYMBOLS = {"x": sp.Symbol("x", positive=True), "n": sp.Symbol("n", integer=True, positive=True)}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Sum(binomial(n, k)*x**k, (k, 0, n))", (Fraction(1.1) + 1) ** 7),
+        ("Sum(1/k, (k, 1, n))", Fraction(363, 140)),
+        ("Sum(j/k, (j, 1, k), (k, 1, n))", Fraction(35, 2)),
+        ("floor(n*x)", Fraction(7)),
+    ],
+)
+def test_sums_and_integer_parts_have_fifty_digits(text, value):
+    found = statements.evaluate(statements.read(text, SYMBOLS), {"n": 7, "x": 1.1})
+    with mp.workdps(60):
+        assert abs(found * value.denominator / value.numerator - 1) < mp.mpf("1e-48")
