@@ -1,0 +1,432 @@
+r"""Local randomizers, and the two numbers per message that the privacy blanket needs.
+
+With :math:`\gamma\omega` the pointwise infimum of the output laws (:math:`\omega` the *blanket*, :math:`\gamma` its
+mass), a message y carries the pair :math:`r = \mu_x(y)/(\gamma\omega(y))`, :math:`r' = \mu_{x'}(y)/(\gamma\omega(y))`.
+The privacy amplification variable at epsilon is :math:`L = \gamma(r - e^\varepsilon r')` for y drawn from the blanket.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfc
+
+from .domain import DomainError, integer, probability_vector, real, real_array
+
+__all__ = [
+    "FiniteChannel",
+    "GaussianRandomizer",
+    "GenericRandomizer",
+    "LaplaceRandomizer",
+    "RandomizedResponse",
+    "RatioLaw",
+]
+
+_NODES = 48  # Gauss-Legendre nodes for a continuous law: relative error below 1e-14 for epsilon0 <= 20
+_EPSILON0_MAX = 230.0  # e^(3 epsilon0) must be a double
+
+
+@dataclass(frozen=True)
+class RatioLaw:
+    """Law of ``(r, r')`` under the blanket for one ordered pair of inputs: three arrays of equal length.
+
+    Attributes
+    ----------
+    r, r_prime : ndarray
+        The two densities relative to ``gamma`` times the blanket.
+    weight : ndarray
+        Their probabilities; ``sum(weight) = 1`` and ``sum(weight r) = sum(weight r') = 1/gamma``.
+    """
+
+    r: np.ndarray
+    r_prime: np.ndarray
+    weight: np.ndarray
+
+
+def _epsilon0(value) -> float:
+    return real("epsilon0", value, above=0, at_most=_EPSILON0_MAX)
+
+
+def _epsilon(value) -> float:
+    return real("epsilon", value, at_least=0, at_most=_EPSILON0_MAX)
+
+
+class Randomizer(ABC):
+    """What every local randomizer knows about itself. Replace-one neighbours, natural logs."""
+
+    epsilon0: float
+    gamma: float
+
+    @property
+    @abstractmethod
+    def blanket(self):
+        """The blanket law: a probability vector, or a density to call."""
+
+    @abstractmethod
+    def ratio_laws(self) -> tuple[RatioLaw, ...]:
+        """The laws of ``(r, r')`` under the blanket, one per ordered pair of inputs that can be worst."""
+
+    @abstractmethod
+    def sample(self, x, rng: np.random.Generator) -> np.ndarray:
+        """One random message per entry of ``x``, same shape."""
+
+    def amplification_range(self, epsilon, *, printed: bool = False) -> tuple[float, float]:
+        r"""Range ``(b_minus, b_plus)`` of the privacy amplification variable L, for the worst pair of inputs.
+
+        Parameters
+        ----------
+        epsilon : float
+            At least 0.
+        printed : bool
+            The range of Lemma 5.4 as printed, which holds for every randomizer with this ``epsilon0`` and ``gamma`` and
+            is up to twice too wide, instead of this randomizer's own.
+
+        Raises
+        ------
+        DomainError
+            If epsilon is out of range, or L is unbounded (Gaussian).
+
+        Notes
+        -----
+        Balle, Bell, Gascon, Nissim 2019 (arXiv:1903.02837v2), Lemma 5.4.
+        """
+        epsilon = _epsilon(epsilon)
+        if printed:
+            g, e0 = self._gamma_inside, self.epsilon0
+            return -g * math.exp(-e0) * math.expm1(epsilon + 2 * e0), -g * math.exp(e0) * math.expm1(epsilon - 2 * e0)
+        values = [self.gamma * (law.r - math.exp(epsilon) * law.r_prime) for law in self.ratio_laws()]
+        return float(min(v.min() for v in values)), float(max(v.max() for v in values))
+
+    def amplification_second_moment(self, epsilon, *, printed: bool = False) -> float:
+        """Second moment of L for the worst pair; ``printed=True`` gives the bound of Lemma 5.4 as printed.
+
+        See `amplification_range` for arguments, errors and source.
+        """
+        epsilon = _epsilon(epsilon)
+        if printed:
+            g, e0 = self._gamma_inside, self.epsilon0
+            return g * math.exp(e0) * (math.exp(2 * epsilon) + 1) - 2 * g * g * math.exp(epsilon - 2 * e0)
+        return max(
+            float(law.weight @ (self.gamma * (law.r - math.exp(epsilon) * law.r_prime)) ** 2)
+            for law in self.ratio_laws()
+        )
+
+    @property
+    def _gamma_inside(self) -> float:
+        """The gamma that stands inside the moments of L."""
+        return self.gamma
+
+
+class FiniteChannel(Randomizer):
+    """A randomizer with finitely many inputs and outputs, given by its matrix.
+
+    Parameters
+    ----------
+    rows : array_like, shape (inputs, outputs)
+        At least two rows, each a law (non-negative, summing to 1), not all equal.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (inputs, outputs)
+    epsilon0 : float
+        Largest log ratio of two entries of a column; ``inf`` where a column has a zero and a positive entry.
+    gamma : float
+        Sum over outputs of the least entry.
+
+    Raises
+    ------
+    DomainError
+        If ``rows`` is not such a matrix.
+    """
+
+    def __init__(self, rows):
+        matrix = real_array("rows", rows, at_least=0)
+        if matrix.ndim != 2 or matrix.shape[0] < 2:
+            raise DomainError(f"rows must be a matrix with at least two rows (inputs x outputs), got {matrix.shape}")
+        for index, row in enumerate(matrix):
+            probability_vector(f"rows[{index}]", row)
+        matrix = matrix[:, matrix.max(axis=0) > 0]
+        if np.all(matrix == matrix[0]):
+            raise DomainError("rows must differ: a channel with equal rows reveals nothing")
+        self.matrix = matrix
+        self.matrix.flags.writeable = False
+        least = matrix.min(axis=0)
+        self.gamma = math.fsum(least)
+        with np.errstate(divide="ignore"):
+            self.epsilon0 = float(np.max(np.log(matrix.max(axis=0)) - np.log(least)))
+
+    def __repr__(self) -> str:
+        return f"FiniteChannel({self.matrix.tolist()})"
+
+    @property
+    def blanket(self) -> np.ndarray:
+        """The blanket law over the outputs."""
+        if self.gamma == 0:
+            raise DomainError("the channel has no blanket: gamma = 0, every output rules out some input")
+        return self.matrix.min(axis=0) / self.gamma
+
+    def ratio_laws(self) -> tuple[RatioLaw, ...]:
+        if not math.isfinite(self.epsilon0):
+            raise DomainError("the channel is not purely private: some output is possible for one input only")
+        omega = self.blanket
+        relative = self.matrix / self.matrix.min(axis=0)
+        return tuple(RatioLaw(a, b, omega) for a, b in itertools.permutations(relative, 2))
+
+    def sample(self, x, rng: np.random.Generator) -> np.ndarray:
+        labels = _labels(x, self.matrix.shape[0])
+        cumulative = np.cumsum(self.matrix, axis=1)
+        cumulative /= cumulative[:, -1:]
+        return (rng.random(labels.shape)[..., None] >= cumulative[labels]).sum(axis=-1)
+
+
+def _labels(x, k: int) -> np.ndarray:
+    array = real_array("x", x)
+    if np.any(array != np.floor(array)) or np.any((array < 0) | (array >= k)):
+        raise DomainError(f"x must hold labels 0, ..., {k - 1}")
+    return array.astype(np.int64)
+
+
+class RandomizedResponse(Randomizer):
+    r"""k-ary randomized response: the truth with probability :math:`e^{\varepsilon_0}/(e^{\varepsilon_0}+k-1)`.
+
+    Parameters
+    ----------
+    k : int
+        Size of the alphabet, at least 2; inputs and messages are ``0, ..., k-1``.
+    epsilon0 : float
+        Local privacy parameter, natural log, in (0, 230].
+
+    Attributes
+    ----------
+    gamma : float
+        Probability of answering from the blanket, ``k/(e^epsilon0 + k - 1)``.
+    blanket : ndarray
+        Uniform.
+    matrix : ndarray, shape (k, k)
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Balle, Bell, Gascon, Nissim 2019 (arXiv:1903.02837v2); Warner 1965 for k = 2.
+    """
+
+    def __init__(self, k, epsilon0):
+        self.k = integer("k", k, at_least=2)
+        self.epsilon0 = _epsilon0(epsilon0)
+        self.gamma = self.k / (math.expm1(self.epsilon0) + self.k)
+
+    @classmethod
+    def from_gamma(cls, k, gamma) -> RandomizedResponse:
+        """The randomized response with this blanket probability, in (0, 1): epsilon0 = log(1 + k (1-gamma)/gamma)."""
+        k = integer("k", k, at_least=2)
+        gamma = real("gamma", gamma, above=0, below=1)
+        return cls(k, math.log1p(k * (1 - gamma) / gamma))
+
+    def __repr__(self) -> str:
+        return f"RandomizedResponse(k={self.k}, epsilon0={self.epsilon0!r})"
+
+    @property
+    def blanket(self) -> np.ndarray:
+        return np.full(self.k, 1 / self.k)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Probabilities, inputs x outputs."""
+        other = 1 / (math.expm1(self.epsilon0) + self.k)
+        return np.where(np.eye(self.k, dtype=bool), math.exp(self.epsilon0) * other, other)
+
+    def ratio_laws(self) -> tuple[RatioLaw, ...]:
+        u = math.exp(self.epsilon0)
+        weight = np.array([1 / self.k, 1 / self.k, 1 - 2 / self.k])
+        return (RatioLaw(np.array([u, 1.0, 1.0]), np.array([1.0, u, 1.0]), weight),)
+
+    def sample(self, x, rng: np.random.Generator) -> np.ndarray:
+        labels = _labels(x, self.k)
+        return np.where(rng.random(labels.shape) < self.gamma, rng.integers(self.k, size=labels.shape), labels)
+
+
+class LaplaceRandomizer(Randomizer):
+    r"""Laplace noise of scale :math:`1/\varepsilon_0` added to an input in [0, 1].
+
+    Parameters
+    ----------
+    epsilon0 : float
+        In (0, 20]: the law of L is integrated numerically, and beyond that no longer to full accuracy.
+
+    Attributes
+    ----------
+    gamma : float
+        ``exp(-epsilon0/2)``.
+    blanket : callable
+        Density of the Laplace law at 1/2 with scale ``1/epsilon0``.
+
+    Notes
+    -----
+    The worst pair is taken to be (0, 1): numerical evidence, no proof.
+    """
+
+    def __init__(self, epsilon0):
+        self.epsilon0 = real("epsilon0", epsilon0, above=0, at_most=20)
+        self.gamma = math.exp(-self.epsilon0 / 2)
+
+    def __repr__(self) -> str:
+        return f"LaplaceRandomizer(epsilon0={self.epsilon0!r})"
+
+    @property
+    def blanket(self):
+        e0 = self.epsilon0
+        return lambda y: e0 / 2 * np.exp(-e0 * np.abs(np.asarray(y, float) - 0.5))
+
+    def ratio_laws(self) -> tuple[RatioLaw, ...]:
+        e0 = self.epsilon0
+        node, weight = np.polynomial.legendre.leggauss(_NODES)
+        v = 0.5 * (node + 1)
+        # outside [0, 1] one ratio is e^epsilon0; inside it is e^(epsilon0 v), v = |2y - 1|; the other one is 1
+        r = np.concatenate(([math.exp(e0)], np.exp(e0 * v)))
+        end = 0.5 * math.exp(-e0 / 2)
+        p = np.concatenate(([end], weight * 0.125 * e0 * np.exp(-e0 * v / 2)))
+        p *= 0.5 / p.sum()
+        one = np.ones_like(r)
+        return (RatioLaw(np.concatenate((r, one)), np.concatenate((one, r)), np.concatenate((p, p))),)
+
+    def sample(self, x, rng: np.random.Generator) -> np.ndarray:
+        """Messages ``x`` plus noise. For study: floating-point noise leaks through its low bits."""
+        array = real_array("x", x, at_least=0, at_most=1)
+        return array + rng.laplace(0.0, 1 / self.epsilon0, array.shape)
+
+
+class GaussianRandomizer(Randomizer):
+    r"""Gaussian noise of standard deviation sigma added to an input in [0, 1]: not purely private.
+
+    Parameters
+    ----------
+    sigma : float
+        Positive; at least 0.05, below which gamma underflows to nothing useful.
+
+    Attributes
+    ----------
+    epsilon0 : float
+        ``inf``.
+    gamma : float
+        ``erfc(1/(2 sqrt(2) sigma))``.
+    blanket : callable
+        Density of the blanket: two half bells that meet in a kink at 1/2 (not Gaussian).
+    """
+
+    epsilon0 = math.inf
+
+    def __init__(self, sigma):
+        self.sigma = real("sigma", sigma, at_least=0.05)
+        self.gamma = float(erfc(0.5 / (math.sqrt(2) * self.sigma)))
+
+    def __repr__(self) -> str:
+        return f"GaussianRandomizer(sigma={self.sigma!r})"
+
+    @property
+    def blanket(self):
+        sigma = self.sigma
+        scale = 1 / (math.sqrt(2 * math.pi) * sigma * self.gamma)
+
+        def density(y):
+            far = np.abs(np.asarray(y, float) - 0.5) + 0.5
+            return scale * np.exp(-0.5 * (far / sigma) ** 2)
+
+        return density
+
+    def ratio_laws(self) -> tuple[RatioLaw, ...]:
+        raise DomainError("the privacy amplification variable of Gaussian noise is unbounded (epsilon0 is infinite)")
+
+    def amplification_range(self, epsilon, *, printed: bool = False) -> tuple[float, float]:
+        """Raises `DomainError`: L is unbounded on both sides."""
+        _epsilon(epsilon)
+        raise DomainError("the privacy amplification variable of Gaussian noise is unbounded (epsilon0 is infinite)")
+
+    def amplification_second_moment(self, epsilon, *, printed: bool = False) -> float:
+        """Second moment of L for the pair (0, 1), exact; Lemma 5.4 as printed needs pure privacy and is refused."""
+        epsilon = _epsilon(epsilon)
+        if printed:
+            raise DomainError("Lemma 5.4 needs a finite epsilon0, and Gaussian noise has none")
+        s, g, u = self.sigma, self.gamma, math.exp(epsilon)
+        # e^(1/s^2) Phi(3/(2 s)) + gamma/2 = E r^2/gamma; Phi = 1 - erfc/2 keeps its digits
+        square = math.exp(1 / s**2) * (1 - 0.5 * float(erfc(1.5 / (math.sqrt(2) * s)))) + 0.5 * g
+        return (1 + u * u) * g * square - 2 * u * g * (2 - g)
+
+    def sample(self, x, rng: np.random.Generator) -> np.ndarray:
+        """Messages ``x`` plus noise. For study: floating-point noise leaks through its low bits."""
+        array = real_array("x", x, at_least=0, at_most=1)
+        return array + rng.normal(0.0, self.sigma, array.shape)
+
+
+class GenericRandomizer(Randomizer):
+    r"""Any randomizer that is purely epsilon0-private: only what holds for all of them.
+
+    Parameters
+    ----------
+    epsilon0 : float
+        In (0, 230].
+
+    Attributes
+    ----------
+    gamma : float
+        ``exp(-epsilon0)``, the least a blanket can have.
+    """
+
+    def __init__(self, epsilon0):
+        self.epsilon0 = _epsilon0(epsilon0)
+        self.gamma = math.exp(-self.epsilon0)
+
+    def __repr__(self) -> str:
+        return f"GenericRandomizer(epsilon0={self.epsilon0!r})"
+
+    @property
+    def blanket(self):
+        raise DomainError("the blanket of a generic randomizer is not known")
+
+    def sample(self, x, rng: np.random.Generator) -> np.ndarray:
+        raise DomainError("a generic randomizer cannot be sampled: it stands for all of them")
+
+    def ratio_laws(self) -> tuple[RatioLaw, ...]:
+        r"""The worst case over all randomizers, for the sub-blanket :math:`\tfrac12(\mu_x+\mu_{x'})` of mass gamma.
+
+        By convexity the worst law of ``(r, r')`` takes its two extreme values with probability 1/2 each.
+        """
+        u = math.exp(self.epsilon0)
+        low = 2 * u / (1 + u)
+        return (RatioLaw(np.array([u * low, low]), np.array([low, u * low]), np.array([0.5, 0.5])),)
+
+    @property
+    def _gamma_inside(self) -> float:
+        return 1.0
+
+    def amplification_range(self, epsilon, *, printed: bool = False) -> tuple[float, float]:
+        """Range of L valid for every epsilon0-private randomizer, whatever its blanket mass in [e^-epsilon0, 1]."""
+        if printed:
+            return super().amplification_range(epsilon, printed=True)
+        epsilon = _epsilon(epsilon)
+        top = -math.exp(self.epsilon0) * math.expm1(epsilon - self.epsilon0)
+        return -math.expm1(epsilon + self.epsilon0), top if top >= 0 else self.gamma * top
+
+    def amplification_second_moment(self, epsilon, *, printed: bool = False) -> float:
+        """Least upper bound of the second moment of L over every epsilon0-private randomizer with two inputs."""
+        if printed:
+            return super().amplification_second_moment(epsilon, printed=True)
+        epsilon = _epsilon(epsilon)
+        u, e = math.exp(self.epsilon0), math.exp(epsilon)
+        # as a function of gamma: convex up to 2/(1+u), then concave with its top at `top`
+        top = ((1 + e * e) * (1 + u) - 4 * e) / (2 * ((1 + e * e) * u - 2 * e))
+        candidates = (1 / u, min(max(top, 2 / (1 + u)), 1.0))
+        return max(_second_moment_bound(gamma, u, e) for gamma in candidates)
+
+
+def _second_moment_bound(gamma: float, u: float, e: float) -> float:
+    """Sharp bound of the second moment of L at blanket mass gamma, u = e^epsilon0, e = e^epsilon."""
+    cross = max(gamma * (2 - gamma), gamma * u * (2 - gamma * u))
+    return (1 + e * e) * gamma * (1 + u - gamma * u) - 2 * e * cross
