@@ -17,8 +17,10 @@ def kl_sharp(claim: Record, tally: Tally) -> None:
     rng = np.random.default_rng(7)
     for point in claim.points(40):
         bound, epsilon = claim.value(**point), mp.mpf(point["epsilon"])
-        p, q = 1 / (1 + mp.exp(-epsilon)), 1 / (1 + mp.exp(epsilon))
-        tally.equal(p * mp.log(p / q) + q * mp.log(q / p), bound, 1e-13, **point)
+        with mp.workdps(40):
+            p, q = 1 / (1 + mp.exp(-epsilon)), 1 / (1 + mp.exp(epsilon))
+            attained = p * mp.log(p / q) + q * mp.log(q / p)
+        tally.equal(attained, bound, 1e-13, **point)
         for _ in range(5):  # two laws on 2 to 6 points: q, and p = q + s step with the largest s the ratios allow
             size = rng.integers(2, 7)
             q, step = rng.dirichlet(np.ones(size)), np.diff(rng.dirichlet(np.ones(size), 2), axis=0)[0]
