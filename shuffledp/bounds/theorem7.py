@@ -55,7 +55,7 @@ def _threshold(n: int, log_inv_delta: float) -> float | None:
         return None
 
     def excess(epsilon0: float) -> float:
-        return _log_general(epsilon0, n, log_inv_delta) - math.log(epsilon0)
+        return _log_general(epsilon0, n, log_inv_delta) + math.log(_UP) - math.log(epsilon0)
 
     above = below = 0.2 * room * (1 + 1e-9)
     while excess(above) <= 0:  # only where rounding decides
