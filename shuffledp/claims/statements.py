@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 import mpmath as mp
@@ -44,10 +45,10 @@ class _Printer(MpmathPrinter):
     def _print_Sum(self, expr):
         term = self._print(expr.function)
         loops = (
-            f"for {self._print(i)} in map(mpmath.mpf, range(int({self._print(low)}), int({self._print(high)}) + 1))"
+            f"for {self._print(i)} in map(mpf, range(int({self._print(low)}), int({self._print(high)}) + 1))"
             for i, low, high in reversed(expr.limits)
         )
-        return f"mpmath.fsum({term} {' '.join(loops)})"
+        return f"fsum({term} {' '.join(loops)})"
 
 
 def read(text: str, symbols: Mapping[str, sp.Symbol], where: Mapping[str, str] | None = None):
@@ -56,6 +57,17 @@ def read(text: str, symbols: Mapping[str, sp.Symbol], where: Mapping[str, str] |
     for name, definition in (where or {}).items():
         names[name] = parse_expr(str(definition), local_dict=names, global_dict=_WORDS)
     return parse_expr(str(text), local_dict=names, global_dict=_WORDS)
+
+
+def _arguments(statement) -> list[sp.Symbol]:
+    return sorted(statement.free_symbols, key=lambda s: s.name)
+
+
+@functools.lru_cache(maxsize=4096)
+def _function(statement):
+    """The statement as a function of its symbols in alphabetical order."""
+    printer = _Printer({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
+    return sp.lambdify(_arguments(statement), statement, "mpmath", cse=True, printer=printer)
 
 
 def evaluate(statement, point: Mapping[str, object]):
@@ -77,10 +89,8 @@ def evaluate(statement, point: Mapping[str, object]):
         return {"<": low < high, "<=": low <= high, ">": low > high, ">=": low >= high, "==": low == high}[
             statement.rel_op
         ]
-    symbols = sorted(statement.free_symbols, key=lambda s: s.name)
     with mp.workdps(DIGITS):
-        function = sp.lambdify(symbols, statement, ["mpmath", {"mpmath": mp}], cse=True, printer=_Printer)
-        return +mp.mpf(function(*(mp.mpf(point[s.name]) for s in symbols)))
+        return +mp.mpf(_function(statement)(*(mp.mpf(point[s.name]) for s in _arguments(statement))))
 
 
 def difference(ours, theirs) -> mp.mpf:
