@@ -67,7 +67,8 @@ def _arguments(statement) -> list[sp.Symbol]:
 def _function(statement):
     """The statement as a function of its symbols in alphabetical order."""
     printer = _Printer({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
-    return sp.lambdify(_arguments(statement), statement, "mpmath", cse=True, printer=printer)
+    shared = not statement.has(sp.Sum)  # a subexpression with the index of a sum cannot be computed outside it
+    return sp.lambdify(_arguments(statement), statement, "mpmath", cse=shared, printer=printer)
 
 
 def evaluate(statement, point: Mapping[str, object]):

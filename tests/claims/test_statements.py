@@ -17,6 +17,7 @@ SYMBOLS = {"x": sp.Symbol("x", positive=True), "n": sp.Symbol("n", integer=True,
         ("Sum(binomial(n, k)*x**k, (k, 0, n))", (Fraction(1.1) + 1) ** 7),
         ("Sum(1/k, (k, 1, n))", Fraction(363, 140)),
         ("Sum(j/k, (j, 1, k), (k, 1, n))", Fraction(35, 2)),
+        ("Sum((k + 1)**2 + 1/(k + 1)**2, (k, 1, 2))", Fraction(481, 36)),
         ("floor(n*x)", Fraction(7)),
     ],
 )
