@@ -17,8 +17,8 @@ class PrivacyCurve:
     r"""Delta as a function of epsilon for one mechanism, :math:`\delta(\varepsilon)`.
 
     Neighbours are replace-one, logarithms natural. Curves are made by the functions of this library
-    (`shuffledp.shuffled_rr`, `shuffledp.gaussian_curve`, ...); what such a curve is, an exact value, an upper bound or a
-    limit, is said by `kind`.
+    (`shuffledp.shuffled_rr`, `shuffledp.gaussian_curve`, ...); what such a curve is, an exact value, an upper bound or
+    a limit, is said by `kind`.
 
     Parameters
     ----------

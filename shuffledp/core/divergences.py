@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from .domain import DomainError, probability_vector, real_array
+from .numerics import log1p_minus
 
 __all__ = ["chi_square", "hockey_stick", "jensen_shannon", "kullback_leibler", "total_variation"]
 
@@ -58,7 +59,7 @@ def total_variation(p, q) -> float:
 
 
 def kullback_leibler(p, q) -> float:
-    r"""Kullback-Leibler divergence :math:`\sum_y p(y) \log(p(y)/q(y))` in nats; ``inf`` where q vanishes and p does not.
+    r"""Kullback-Leibler divergence :math:`\sum_y p(y) \log(p(y)/q(y))` in nats; ``inf`` where q is 0 and p is not.
 
     Every term is written as :math:`p\,(e^{-t} - 1 + t) \ge 0` with :math:`t = \log(p/q)` (the terms added sum to zero),
     so that close laws keep relative accuracy. Raises `DomainError` for non-laws.
@@ -69,17 +70,7 @@ def kullback_leibler(p, q) -> float:
     both = p > 0
     a, b = p[both], q[both]
     x = (b - a) / a  # e^-t - 1, exact to rounding
-    return math.fsum(a * _minus_log1p(x)) + math.fsum(q[~both])
-
-
-def _minus_log1p(x: np.ndarray) -> np.ndarray:
-    """``x - log(1 + x) >= 0``, by its series near 0."""
-    small = np.abs(x) < 0.05
-    y = np.where(small, x, 0.0)
-    series = np.zeros_like(y)
-    for power in range(16, 1, -1):
-        series = series * y + (-1) ** power / power
-    return np.where(small, series * y * y, x - np.log1p(np.where(small, 0.0, x)))
+    return math.fsum(-a * log1p_minus(x)) + math.fsum(q[~both])
 
 
 def chi_square(p, q) -> float:
@@ -96,7 +87,7 @@ def chi_square(p, q) -> float:
 
 
 def jensen_shannon(p, q) -> float:
-    r"""Jensen-Shannon divergence in nats, equal weights: between 0 and :math:`\ln 2`; raises `DomainError` for non-laws.
+    r"""Jensen-Shannon divergence in nats, equal weights, in [0, ln 2]; raises `DomainError` for non-laws.
 
     Written at the midpoint :math:`m = (p+q)/2` with :math:`x = (p-q)/(p+q)` as :math:`\sum_y m(y)\,g(x)`,
     :math:`g(x) = \tfrac12[(1+x)\log(1+x) + (1-x)\log(1-x)] \ge 0`, which does not cancel.

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-__all__ = ["divide_up", "log1mexp", "log_add_exp", "log_expm1", "safe_root"]
+import numpy as np
+
+__all__ = ["divide_up", "log1mexp", "log1p_minus", "log_add_exp", "log_expm1", "safe_root", "stirling_remainder"]
 
 _LN2 = math.log(2.0)
 
@@ -33,6 +35,38 @@ def divide_up(a: float, b: float) -> float:
     if quotient < math.inf and Fraction(quotient) * Fraction(b) < Fraction(a):
         return math.nextafter(quotient, math.inf)
     return quotient
+
+
+def log1p_minus(x: np.ndarray) -> np.ndarray:
+    """``log(1 + x) - x`` for an array ``x > -1``: never positive, with full relative accuracy near 0."""
+    small = np.abs(x) < 0.2
+    if small.all():
+        return _log1p_minus_series(x)
+    return np.where(small, _log1p_minus_series(np.where(small, x, 0.0)), np.log1p(x) - x)
+
+
+def _log1p_minus_series(x: np.ndarray) -> np.ndarray:
+    """``2 artanh(r) - x = 2 r^3 (1/3 + r^2/5 + ...) - r x`` at ``r = x/(2 + x)``."""
+    r = x / (2 + x)
+    square = r * r
+    series = np.full_like(square, 1 / 19)
+    for k in range(17, 1, -2):
+        series *= square
+        series += 1 / k
+    return r * (2 * square * series - x)
+
+
+# log k! - k log k + k for k < 16: exact factorials, rounded once
+_SMALL_REMAINDERS = np.array([0.0] + [math.log(math.factorial(k)) - k * math.log(k) + k for k in range(1, 16)])
+
+
+def stirling_remainder(k: np.ndarray) -> np.ndarray:
+    """``log k! - k log k + k`` for an array of whole numbers ``k >= 0`` (0 at 0), absolute error below 1e-14."""
+    k = np.asarray(k, float)
+    large = np.maximum(k, 16.0)
+    y = 1 / (large * large)
+    series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - y / 1188) * y) * y) * y) / large
+    return np.where(k < 16, _SMALL_REMAINDERS[np.minimum(k, 15).astype(int)], 0.5 * np.log(2 * np.pi * large) + series)
 
 
 def safe_root(f: Callable[[float], float], unsafe: float, safe: float, *, rtol: float = 4e-16) -> float:
