@@ -108,6 +108,10 @@ def _rename(expr, symbols: Mapping[str, sp.Symbol]):
     return expr.xreplace({s: symbols[s.name] for s in expr.free_symbols})
 
 
+def _logical(expr) -> bool:
+    return isinstance(expr, Boolean) and not isinstance(expr, sp.Symbol)  # sympy counts a symbol among both
+
+
 def same(expr, statement, symbols: Mapping[str, sp.Symbol], points) -> str | None:
     """How ``expr`` was found equal to ``statement``, or None if it differs.
 
@@ -116,12 +120,12 @@ def same(expr, statement, symbols: Mapping[str, sp.Symbol], points) -> str | Non
     by side.
     """
     expr = _rename(sp.sympify(expr), symbols)
-    if isinstance(statement, Boolean):
+    if _logical(statement):
         if expr in (sp.true, sp.false) or type(expr) is not type(statement) or len(expr.args) != len(statement.args):
             return None
         parts = [same(a, b, symbols, points) for a, b in zip(expr.args, statement.args, strict=True)]
         return None if None in parts else min(parts, key=lambda how: how == "symbolically")
-    if isinstance(expr, Boolean) or expr.has(sp.nan, sp.zoo):
+    if _logical(expr) or expr.has(sp.nan, sp.zoo):
         return None
     if any(difference(evaluate(expr, p), evaluate(statement, p)) > mp.mpf("1e-40") for p in points):
         return None

@@ -25,3 +25,10 @@ def test_sums_and_integer_parts_have_fifty_digits(text, value):
     found = statements.evaluate(statements.read(text, SYMBOLS), {"n": 7, "x": 1.1})
     with mp.workdps(60):
         assert abs(found * value.denominator / value.numerator - 1) < mp.mpf("1e-48")
+
+
+def test_a_relation_between_a_symbol_and_a_number_is_compared():
+    n, x = SYMBOLS["n"], SYMBOLS["x"]
+    points = [{"n": 7, "x": 1.1}]
+    assert statements.same(sp.Implies(n >= 5, x > n), sp.Implies(n >= 5, x > n), SYMBOLS, points) == "symbolically"
+    assert statements.same(sp.Implies(n >= 4, x > n), sp.Implies(n >= 5, x > n), SYMBOLS, points) is None
