@@ -14,7 +14,7 @@ __all__ = ["log_binomial_excess"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
-_DEPTH = 42.0  # the integral is cut where its integrand has fallen to e^-42 of its start
+_DEPTH = 42.0  # the integral is cut where its weight is below e^-42
 
 
 def log_binomial_excess(n, p, q, m, d, gap, slope) -> np.ndarray:
@@ -52,9 +52,9 @@ def log_binomial_excess(n, p, q, m, d, gap, slope) -> np.ndarray:
     suffice). The probability b(m) is written by deviances, with d as given.
     """
     r, j = p / q, n - m
-    log_pmf = stirling_remainder(n) - stirling_remainder(m) - stirling_remainder(j)
-    log_pmf -= _deviance(m, n * p, d) + _deviance(j, n * q, -d)
-    start = 1 - d / q  # derivative of the log integrand at v = 0
+    count, mean, distance = np.stack([m, j]), np.stack([n * p, n * q]), np.stack([d, -d])
+    log_pmf = stirling_remainder(n) - (stirling_remainder(count) + _deviance(count, mean, distance)).sum(axis=0)
+    start = 1 - d / q  # derivative of the log weight at v = 0
     cut = _cut(m, j, r, start)
     v = cut[:, None] * _NODES
     rv = r[:, None] * v
@@ -68,20 +68,24 @@ def _deviance(x, mean, d) -> np.ndarray:
     """``x log(x/mean) - (x - mean)`` for ``d = x - mean``: no cancellation where x is close to the mean."""
     positive = np.maximum(x, 0.5)  # at x = 0 the deviance is the mean
     u = -d / positive
-    near = np.abs(u) < 0.2
-    far_value = positive * np.log(positive / mean) - d
-    return np.where(x == 0, mean, np.where(near, -positive * log1p_minus(np.where(near, u, 0.0)), far_value))
+    near = (np.abs(u) < 0.2) & (x > 0)
+    out = -positive * log1p_minus(np.where(near, u, 0.0))
+    if not near.all():
+        out = np.where(near, out, np.where(x == 0, mean, positive * np.log(positive / mean) - d))
+    return out
 
 
 def _cut(m, j, r, start) -> np.ndarray:
-    """Where the log-concave weight ``(1-v)^(m-1) (1+rv)^j`` has fallen to about ``e^-_DEPTH``, or 1."""
-    curvature = (m - 1) + j * r * r
-    cut = 2 * _DEPTH / np.maximum(np.sqrt(start * start + 2 * _DEPTH * curvature) - start, 2 * _DEPTH)
-    for _ in range(4):  # Newton; any point not too far out will do
-        inside = np.where(cut < 1, cut, 0.5)
-        value = (m - 1) * log1p_minus(-inside) + j * log1p_minus(r * inside) + start * inside
-        derivative = j * r / (1 + r * inside) - (m - 1) / (1 - inside)
-        with np.errstate(divide="ignore"):
-            better = np.minimum(inside - (value + _DEPTH) / derivative, 3 * inside)
-        cut = np.where((cut < 1) & (better < 1) & (derivative < 0), better, 1.0)
-    return cut
+    r"""A point, at most 1, beyond which the weight :math:`(1-v)^{m-1}(1+rv)^j` is below :math:`e^{-42}`.
+
+    By :math:`\log(1-v) \le -v - v^2/2` and :math:`\log(1+x) \le x - (x^2/2)/(1 + 2x/3)` the log weight is below
+    :math:`sv - Av^2/2 - (B v^2/2)/(1 + bv)` with the start s, ``A = m - 1``, ``B = j r^2`` and ``b = 2r/3``; the cut
+    solves the quadratic left when the term :math:`A b v^3` is dropped.
+    """
+    b = np.where(j > 0, (2 / 3) * r, 0.0)
+    curvature = (m - 1) + j * r * r - 2 * start * b
+    linear = start + _DEPTH * b
+    root = np.sqrt(linear * linear + 2 * _DEPTH * curvature) + np.abs(linear)
+    rising = linear > 0  # of the two forms of the solution, the one that does not cancel
+    top, bottom = np.where(rising, root, 2 * _DEPTH), np.where(rising, curvature, root)
+    return np.where(top < bottom, top / np.maximum(bottom, top), 1.0)

@@ -46,11 +46,13 @@ def log1p_minus(x: np.ndarray) -> np.ndarray:
 
 
 def _log1p_minus_series(x: np.ndarray) -> np.ndarray:
-    """``2 artanh(r) - x = 2 r^3 (1/3 + r^2/5 + ...) - r x`` at ``r = x/(2 + x)``."""
+    """``2 artanh(r) - x = 2 r^3 (1/3 + r^2/5 + ...) - r x`` at ``r = x/(2 + x)``, with the terms x needs."""
     r = x / (2 + x)
     square = r * r
-    series = np.full_like(square, 1 / 19)
-    for k in range(17, 1, -2):
+    largest = float(square.max(initial=1e-300))
+    last = 3 + 2 * min(8, int(-39 / math.log(largest + 1e-300)))
+    series = np.full_like(square, 1 / last)
+    for k in range(last - 2, 1, -2):
         series *= square
         series += 1 / k
     return r * (2 * square * series - x)

@@ -8,6 +8,7 @@ so that only the number of ones sent is seen. :math:`T_k` is its law when k of t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Context, Decimal
 
 import numpy as np
@@ -67,7 +68,7 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
         rising = tuple(not up for up in rising)
 
     return PrivacyCurve(
-        lambda epsilon: _canonical_log_delta(epsilon0, n, epsilon, rising),
+        _canonical_log_delta(epsilon0, n, rising),
         name=f"binary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, ones = {ones}, {direction}",
         kind="exact",
         accuracy=1e-12,
@@ -75,8 +76,8 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     )
 
 
-def _canonical_log_delta(epsilon0: float, n: int, epsilon: np.ndarray, rising: tuple[bool, ...]) -> np.ndarray:
-    r"""Log delta of the pair ``T_0, T_1``: the larger of ``T_1`` against ``T_0`` (True) and ``T_0`` against ``T_1``.
+def _canonical_log_delta(epsilon0: float, n: int, rising: tuple[bool, ...]) -> Callable[[np.ndarray], np.ndarray]:
+    r"""Log delta as a function of epsilon: the larger of ``T_1`` against ``T_0`` (True) and ``T_0`` against ``T_1``.
 
     With :math:`c = 2\sinh\varepsilon_0`, :math:`T \sim \mathrm{Bin}(n, q)` and
     :math:`t_\pm = n\,(e^{\pm\varepsilon} - e^{-\varepsilon_0})/c = nq \pm n\,|e^{\pm\varepsilon}-1|/c`, the two are
@@ -89,36 +90,41 @@ def _canonical_log_delta(epsilon0: float, n: int, epsilon: np.ndarray, rising: t
     flip, keep = 1 / (1 + math.exp(epsilon0)), 1 / (1 + math.exp(-epsilon0))
     log_scale = epsilon0 + math.log(-math.expm1(-2 * epsilon0)) - math.log(n)  # log(c/n)
 
-    up = np.repeat(rising, epsilon.size)
-    epsilon = np.tile(epsilon, len(rising))
-    p, q = np.where(up, flip, keep), np.where(up, keep, flip)
-    # everything on the count axis is measured from `whole`: the threshold, and the first count beyond it
-    shift = np.expm1(np.where(up, epsilon, -epsilon)) * math.exp(-log_scale)
-    first = np.where(up, np.ceil(part + shift), np.floor(part + shift))
-    first = np.clip(first, np.where(up, 1 - whole, -whole), np.where(up, n - whole, 0))
-    distance = np.abs(first - (part + shift))
-    log_unit = log_scale + np.where(up, 0.0, epsilon)
+    def log_delta(epsilon: np.ndarray) -> np.ndarray:
+        up = np.repeat(rising, epsilon.size)
+        epsilon = np.tile(epsilon, len(rising))
+        p, q = np.where(up, flip, keep), np.where(up, keep, flip)
+        # everything on the count axis is measured from `whole`: the threshold, and the first count beyond it
+        shift = np.expm1(np.where(up, epsilon, -epsilon)) * math.exp(-log_scale)
+        first = np.where(up, np.ceil(part + shift), np.floor(part + shift))
+        first = np.clip(first, np.where(up, 1 - whole, -whole), np.where(up, n - whole, 0))
+        distance = np.abs(first - (part + shift))
+        log_unit = log_scale + np.where(up, 0.0, epsilon)
 
-    beyond = np.where(up, n - whole - first, whole + first)  # counts left beyond the first
-    odds = beyond * p / ((n - beyond + 1) * q)  # ratio of the next two probabilities: the sum beyond is odds/(1-odds)
-    rounding = (np.abs(shift) + part) / 300
-    coarse = ~((rounding * (1 - odds) < distance * (1 - odds) + odds) & (distance > 0) & (log_unit < 600))
-    unit = np.exp(np.minimum(log_unit, 700))
-    gap = unit * distance
-    for i in np.flatnonzero(coarse):
-        first[i], gap[i] = _first_beyond(growth, n, float(epsilon[i]), bool(up[i]), whole)
-    beyond = np.where(up, n - whole - first, whole + first)
+        beyond = np.where(up, n - whole - first, whole + first)  # counts left beyond the first
+        odds = (
+            beyond * p / ((n - beyond + 1) * q)
+        )  # ratio of the next two probabilities: the sum beyond is odds/(1-odds)
+        rounding = (np.abs(shift) + part) / 300
+        coarse = ~((rounding * (1 - odds) < distance * (1 - odds) + odds) & (distance > 0) & (log_unit < 600))
+        unit = np.exp(np.minimum(log_unit, 700))
+        gap = unit * distance
+        for i in np.flatnonzero(coarse):
+            first[i], gap[i] = _first_beyond(growth, n, float(epsilon[i]), bool(up[i]), whole)
+        beyond = np.where(up, n - whole - first, whole + first)
 
-    logs = log_binomial_excess(
-        n=np.full(up.shape, float(n)),
-        p=p,
-        q=q,
-        m=n - beyond,
-        d=np.abs(first - part),
-        gap=gap,
-        slope=np.where(beyond > 0, unit, 0.0) * beyond,
-    )
-    return np.minimum(logs.reshape(len(rising), -1).max(axis=0), 0.0)
+        logs = log_binomial_excess(
+            n=np.full(up.shape, float(n)),
+            p=p,
+            q=q,
+            m=n - beyond,
+            d=np.abs(first - part),
+            gap=gap,
+            slope=np.where(beyond > 0, unit, 0.0) * beyond,
+        )
+        return np.minimum(logs.reshape(len(rising), -1).max(axis=0), 0.0)
+
+    return log_delta
 
 
 def _first_beyond(growth: Decimal, n: int, epsilon: float, up: bool, whole: int) -> tuple[float, float]:
