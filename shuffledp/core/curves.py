@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from .domain import DomainError, real_array
-from .numerics import safe_root
 
 __all__ = ["PrivacyCurve"]
 
@@ -58,12 +57,6 @@ class PrivacyCurve:
     def __repr__(self) -> str:
         return f"<PrivacyCurve: {self.name} ({self.kind})>"
 
-    def _at(self, epsilon: float) -> float:
-        """log delta at one epsilon that is known to be in range."""
-        if epsilon >= self.epsilon_max:
-            return -math.inf
-        return float(self._log_delta(np.array([epsilon]))[0])
-
     def log_delta(self, epsilon):
         """Natural log of delta, finite where delta itself underflows.
 
@@ -83,11 +76,7 @@ class PrivacyCurve:
             If an entry is negative, nan or infinite.
         """
         epsilons = real_array("epsilon", epsilon, at_least=0)
-        flat = epsilons.ravel()
-        out = np.full(flat.shape, -np.inf)
-        inside = flat < self.epsilon_max
-        if inside.any():
-            out[inside] = self._log_delta(flat[inside])
+        out = self._values(epsilons.ravel())
         return float(out[0]) if epsilons.ndim == 0 else out.reshape(epsilons.shape)
 
     def delta(self, epsilon):
@@ -118,22 +107,77 @@ class PrivacyCurve:
             If an entry is outside (0, 1), or the curve never falls to it.
         """
         deltas = real_array("delta", delta, above=0, below=1)
-        out = np.array([self._epsilon(math.log(d)) for d in deltas.ravel()])
+        out = self._invert(np.log(deltas.ravel()) - self.accuracy)
         return float(out[0]) if deltas.ndim == 0 else out.reshape(deltas.shape)
 
-    def _epsilon(self, log_target: float) -> float:
-        goal = log_target - self.accuracy
+    def _values(self, epsilon: np.ndarray) -> np.ndarray:
+        """Log delta of a flat array that is known to be in range."""
+        out = np.full(epsilon.shape, -np.inf)
+        inside = epsilon < self.epsilon_max
+        if inside.any():
+            out[inside] = self._log_delta(epsilon[inside])
+        return out
 
-        def excess(epsilon: float) -> float:
-            return self._at(epsilon) - goal
+    def _invert(self, goal: np.ndarray) -> np.ndarray:
+        """The first crossing below each goal, from above: an evaluated epsilon with ``log_delta(epsilon) <= goal``.
 
-        if excess(0.0) <= 0:
-            return 0.0
-        if math.isfinite(self.epsilon_max):
-            return safe_root(excess, 0.0, self.epsilon_max)
-        low, high = 0.0, 1.0
-        while excess(high) > 0:
-            low, high = high, 2 * high
-            if high > 1e300:
+        All goals are bracketed on one geometric grid; then every round evaluates, for all of them at once, a ladder of
+        points around an interpolated guess, and keeps the first step of the ladder that is low enough.
+        """
+        top = min(self.epsilon_max, 1.0)
+        grid = np.append(0.0, top * 4.0 ** np.arange(-27, 1))
+        values = self._values(grid)
+        while not values.min() <= goal.min():
+            if not grid[-1] < 1e300:
                 raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
-        return safe_root(excess, low, high)
+            grid = np.append(grid, min(4 * grid[-1], self.epsilon_max))
+            values = np.append(values, self._values(grid[-1:]))
+        out = np.zeros(goal.shape)
+        rows = np.flatnonzero(~(values[0] <= goal))
+        points, logs = np.tile(grid, (rows.size, 1)), np.tile(values, (rows.size, 1))
+        for _ in range(_MAX_ROUNDS):
+            first = np.argmax(logs <= goal[rows, None], axis=1)
+            index = np.arange(rows.size)
+            low, high = points[index, first - 1], points[index, first]
+            out[rows] = high
+            wide = high - low > 4e-15 * high
+            if not wide.any():
+                return out
+            near = np.clip(first[:, None] + _NEIGHBOURS, 0, points.shape[1] - 1)
+            near_points, near_logs = np.take_along_axis(points, near, 1)[wide], np.take_along_axis(logs, near, 1)[wide]
+            rows, low, high = rows[wide], low[wide, None], high[wide, None]
+            guess = _interpolate(near_points, near_logs, goal[rows])[:, None]
+            guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
+            width = high - low
+            steps = guess + np.maximum(width * _LADDER, 2e-15 * guess) * np.sign(_LADDER)
+            steps = np.concatenate([guess, steps, low + width * _QUARTERS], axis=1)
+            steps = np.sort(np.clip(steps, low, high), axis=1)
+            ends = near_logs[:, 1:3]
+            points = np.concatenate([low, steps, high], axis=1)
+            logs = np.concatenate([ends[:, :1], self._values(steps.ravel()).reshape(steps.shape), ends[:, 1:]], axis=1)
+        raise ArithmeticError(f"{self.name} could not be inverted: it is not a decreasing function of epsilon")
+
+
+_MAX_ROUNDS = 200
+_NEIGHBOURS = np.array([-2, -1, 0, 1])
+_QUARTERS = np.array([0.25, 0.5, 0.75])
+_LADDER = np.array([-1e-1, -3e-3, -1e-5, -1e-9, 1e-9, 1e-5, 3e-3, 1e-1])
+
+
+def _interpolate(points: np.ndarray, logs: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """Inverse interpolation, row by row through four points, in ``sqrt(-log delta)``: nearly linear in epsilon.
+
+    The middle two points are the bracket; they alone are used where the four give no number inside it.
+    """
+    height, target = np.sqrt(np.maximum(-logs, 0)), np.sqrt(-goal)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cubic = np.zeros(goal.shape)
+        for i in range(4):
+            term = points[:, i]
+            for j in range(4):
+                if j != i:
+                    term = term * ((target - height[:, j]) / (height[:, i] - height[:, j]))
+            cubic = cubic + term
+        (low, high), (from_, to) = points[:, 1:3].T, height[:, 1:3].T
+        linear = low + (high - low) * ((target - from_) / (to - from_))
+    return np.where((low < cubic) & (cubic < high), cubic, linear)
