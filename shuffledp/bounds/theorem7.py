@@ -67,7 +67,7 @@ def _threshold(n: int, log_inv_delta: float) -> float | None:
     return safe_root(excess, above, below)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Theorem7:
     """The forms of Theorem 7 at one setting, their conditions, and the sharper bounds derived in the book.
 
@@ -159,6 +159,8 @@ class Theorem7:
 
     def __str__(self) -> str:
         return text_table(self.method, self._rows())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(self.method, self._rows())
