@@ -1,0 +1,162 @@
+"""Closed-form blanket bounds: reference values, validity against Lemma 5.3 enumerated, a false prefactor, refusals."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.bounds.blanket import (
+    bennett_lemma,
+    blanket_bennett,
+    blanket_hoeffding,
+    blanket_mgf,
+    hoeffding_lemma,
+    shuffled_rr_gamma,
+)
+from shuffledp.core.domain import DomainError
+from shuffledp.core.randomizers import (
+    FiniteChannel,
+    GaussianRandomizer,
+    GenericRandomizer,
+    LaplaceRandomizer,
+    RandomizedResponse,
+)
+
+BOUNDS = (blanket_hoeffding, blanket_bennett, blanket_mgf)
+RR = RandomizedResponse(2, 1.0)
+
+
+@pytest.mark.parametrize(
+    "value, digits",
+    [
+        (lambda: blanket_hoeffding(RandomizedResponse(2, 0.4), 5000).delta(0.02), "0.00001137683053897623127694001"),
+        (lambda: blanket_bennett(RandomizedResponse(100, 0.4), 5000).delta(0.005), "3.360217120212555108172031e-9"),
+        (lambda: blanket_hoeffding(GenericRandomizer(1), 10**4).delta(0.06), "0.000001732481152290076803112199"),
+        (lambda: shuffled_rr_gamma(10, 10**4, 1, 1e-6), "0.2031415224915882306124138"),
+    ],
+)
+def test_fifty_digit_values(value, digits):
+    assert value() == pytest.approx(float(digits), rel=1e-12)
+
+
+def test_the_published_generic_form_solves_to_the_published_epsilon():
+    curve = blanket_hoeffding(GenericRandomizer(0.4), 5000, variant="published")
+    assert curve.epsilon(1e-6) == pytest.approx(0.05746164784342912297734743, rel=1e-11)
+    assert blanket_hoeffding(GenericRandomizer(0.4), 5000).epsilon(1e-6) < 0.6 * curve.epsilon(1e-6)
+
+
+def lemma_53(randomizer, n, epsilon):
+    """Lemma 5.3 by enumeration of the counts of each value of L (and of messages outside the blanket)."""
+    worst = 0.0
+    for law in randomizer.ratio_laws():
+        value = np.append(law.r - math.exp(epsilon) * law.r_prime, 0.0)
+        weight = np.append(randomizer.gamma * law.weight, 1 - randomizer.gamma)
+        total = 0.0
+        for counts in itertools.product(range(n + 1), repeat=len(value) - 1):
+            rest = n - sum(counts)
+            if rest >= 0:
+                counts = np.array((*counts, rest))
+                ways = math.factorial(n) / math.prod(math.factorial(c) for c in counts)
+                total += ways * math.prod(weight**counts) * max(float(counts @ value), 0.0) / n
+        worst = max(worst, total)
+    return worst
+
+
+SMALL = [RR, RandomizedResponse(5, 2.0), GenericRandomizer(0.7), FiniteChannel([[0.2, 0.3, 0.5], [0.4, 0.4, 0.2]])]
+
+
+@pytest.mark.parametrize("randomizer", SMALL, ids=repr)
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_bounds_lie_above_the_enumerated_blanket(bound, randomizer):
+    for n in (1, 3, 12):
+        for fraction in (0.05, 0.3, 0.9):
+            epsilon = fraction * randomizer.epsilon0
+            exact = lemma_53(randomizer, n, epsilon)
+            assert bound(randomizer, n).delta(epsilon) >= exact * (1 - 1e-12)
+
+
+def test_the_moment_generating_function_is_close():
+    exact = lemma_53(RR, 40, 0.2)
+    assert exact < blanket_mgf(RR, 40).delta(0.2) < 4 * exact
+
+
+def sum_positive(values, weights, m):
+    """E (L_1 + ... + L_m)_+ for a finite law."""
+    return sum(
+        math.prod(weights[i] for i in picks) * max(sum(values[i] for i in picks), 0.0)
+        for picks in itertools.product(range(len(values)), repeat=m)
+    )
+
+
+def test_lemmas_hold_and_the_first_published_prefactor_does_not():
+    rng = np.random.default_rng(2019)
+    broken = tight = 0
+    for _ in range(400):
+        values = rng.normal(size=3) * np.exp(rng.normal(0, 2))
+        weights = rng.dirichlet(np.ones(3))
+        a, c = -weights @ values, weights @ values**2
+        if a <= 1e-6 or values.max() <= 0:
+            continue
+        m = int(rng.integers(1, 6))
+        exact = sum_positive(values, weights, m)
+        bennett = bennett_lemma(a, values.max(), c, m)
+        assert exact <= min(hoeffding_lemma(a, np.ptp(values), m), bennett) * (1 + 1e-12)
+        broken += exact > bennett / (a * m)
+        tight = max(tight, exact / bennett)
+    assert broken > 0 and tight > 0.1  # a tenth of the bound would be violated
+    # the simplest case: L = +-100 with probabilities 1/4, 3/4, one term
+    assert bennett_lemma(50.0, 100.0, 1e4, 1) / 50 < 25 == sum_positive([100, -100], [0.25, 0.75], 1)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(
+    "randomizer", [GenericRandomizer(2.0), RandomizedResponse(3, 4.0), LaplaceRandomizer(3.0)], ids=repr
+)
+@pytest.mark.parametrize("n", [10, 10**4, 10**12])
+def test_curves_decrease_and_stay_below_the_local_guarantee(bound, randomizer, n):
+    e0 = randomizer.epsilon0
+    curve = bound(randomizer, n)
+    epsilons = np.linspace(0, 0.999 * e0, 400)
+    logs = curve.log_delta(epsilons)
+    assert np.all(np.diff(logs) <= 1e-9)
+    assert np.all(np.exp(logs) <= (math.exp(e0) - np.exp(epsilons)) / (math.exp(e0) + 1) * (1 + 1e-12))
+    assert curve.delta(e0) == 0.0
+    epsilon = curve.epsilon(1e-6)
+    assert curve.delta(epsilon) <= 1e-6 and (epsilon == 0 or curve.delta(epsilon * (1 - 1e-6)) > 1e-6)
+
+
+def test_theorem_31_says_which_n_would_do():
+    with pytest.raises(DomainError, match="needs n >= 2033"):
+        shuffled_rr_gamma(10, 100, 1, 1e-6)
+    assert shuffled_rr_gamma(10, 2033, 1, 1e-6) < 1
+    with pytest.raises(DomainError):
+        shuffled_rr_gamma(10, 2032, 1, 1e-6)
+
+
+BAD = [
+    lambda: blanket_hoeffding(GaussianRandomizer(1), 100),
+    lambda: blanket_bennett(GaussianRandomizer(1), 100),
+    lambda: blanket_mgf(GaussianRandomizer(1), 100),
+    lambda: blanket_hoeffding(RR, 0),
+    lambda: blanket_hoeffding(RR, 1.5),
+    lambda: blanket_bennett(RR, math.nan),
+    lambda: blanket_mgf(RR, "100"),
+    lambda: blanket_hoeffding(RR, 100, variant="published"),
+    lambda: blanket_bennett(GenericRandomizer(1), 100, variant="typo"),
+    lambda: blanket_mgf(RR, 100).delta(-1),
+    lambda: blanket_mgf(RR, 100).epsilon(0),
+    lambda: blanket_mgf(RR, 100).epsilon([0.1, math.nan]),
+    lambda: hoeffding_lemma(0, 1, 1),
+    lambda: bennett_lemma(1, -1, 1, 1),
+    lambda: bennett_lemma(1, 1, 1, 0),
+    lambda: shuffled_rr_gamma(1, 100, 1, 0.1),
+    lambda: shuffled_rr_gamma(2, 10**6, 1.5, 0.1),
+    lambda: shuffled_rr_gamma(2, 10**6, 1, 1),
+]
+
+
+@pytest.mark.parametrize("call", BAD)
+def test_out_of_range_is_refused(call):
+    with pytest.raises(DomainError):
+        call()
