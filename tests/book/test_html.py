@@ -8,6 +8,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
+import shuffledp
+import shuffledp.claims
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 PAGES = sorted(p for p in SITE.rglob("*.html") if "_static" not in p.parts)
@@ -70,6 +73,12 @@ def faults(path, page):
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(SITE)))
 def test_page_has_no_faults(path):
     assert faults(path, PARSED[path]) == []
+
+
+@pytest.mark.parametrize("module", [shuffledp, shuffledp.claims], ids=lambda m: m.__name__)
+def test_every_public_name_is_in_the_reference(module):
+    known = PARSED[SITE / "book" / "api.html"].ids
+    assert [name for name in module.__all__ if f"{module.__name__}.{name}" not in known] == [], "add it to book/api.md"
 
 
 def test_every_source_became_a_page():
