@@ -1,0 +1,72 @@
+"""Checks of the exact statements about the canonical pair: enumeration of every output in exact rationals, then the
+library and direct 50-digit evaluation at sizes no enumeration reaches."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import mpmath as mp
+
+from ...exact.randomized_response import shuffled_rr
+from ..evidence import Tally, check
+from ..ledger import Record
+from ..statements import DIGITS
+
+ODDS = (Fraction(3), Fraction(3, 2), Fraction(11))  # e^epsilon0: what makes every probability a rational
+
+
+def law_of_the_count(inputs: tuple[int, ...], odds: Fraction) -> list[Fraction]:
+    """Law of the number of ones that users with these inputs report, by adding up all ``2^n`` outputs."""
+    truth, lie = odds / (1 + odds), 1 / (1 + odds)
+    law = [Fraction(0)] * (len(inputs) + 1)
+    for outputs in product((0, 1), repeat=len(inputs)):
+        law[sum(outputs)] += math.prod(truth if x == y else lie for x, y in zip(inputs, outputs, strict=True))
+    return law
+
+
+def digits(x: Fraction) -> mp.mpf:
+    """A rational to all the digits that statements are evaluated with, and a few more."""
+    with mp.workdps(DIGITS + 10):
+        return mp.mpf(x.numerator) / x.denominator
+
+
+def exact_log(x: Fraction) -> mp.mpf:
+    """Natural log of a rational, to as many digits."""
+    with mp.workdps(DIGITS + 10):
+        return mp.log(digits(x))
+
+
+def canonical_laws(n: int, odds: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+    """Laws of the count when all n users hold 0, and when one of them holds 1."""
+    return law_of_the_count((0,) * n, odds), law_of_the_count((1,) + (0,) * (n - 1), odds)
+
+
+@check("shvets26.lr.canonical")
+def likelihood_ratio(claim: Record, tally: Tally) -> None:
+    for odds, n in product(ODDS, (2, 3, 8)):
+        zeros, one = canonical_laws(n, odds)
+        for t in range(n + 1):
+            at = {"epsilon0": exact_log(odds), "n": n, "t": t}
+            tally.equal(digits(one[t] / zeros[t]), claim.value(**at), 1e-45, **at)
+    for at in claim.points(60):  # from the binomial coefficients, as n = 10^6 needs
+        n, t = at["n"], at["t"]
+        with mp.workdps(DIGITS):
+            odds = mp.exp(at["epsilon0"])
+            # the other users report t - 1 ones beside a true 1, or t ones beside a false 0
+            given_one = mp.binomial(n - 1, t - 1) * odds if t else mp.mpf(0)
+            given_zero = mp.binomial(n - 1, t) / odds if t < n else mp.mpf(0)
+            tally.equal((given_one + given_zero) / mp.binomial(n, t), claim.value(**at), 1e-40, **at)
+
+
+@check("shvets26.exact.canonical")
+def exact_delta(claim: Record, tally: Tally) -> None:
+    for odds, order, n in product(ODDS, (Fraction(1), Fraction(5, 4), Fraction(4)), (1, 2, 7)):
+        zeros, one = canonical_laws(n, odds)
+        delta = sum(max(p - order * q, Fraction(0)) for p, q in zip(one, zeros, strict=True))
+        at = {"epsilon0": exact_log(odds), "epsilon": exact_log(order), "n": n}
+        tally.equal(digits(delta), claim.value(**at), 1e-45, **at)
+    for at in claim.points(40):
+        curve = shuffled_rr(at["epsilon0"], at["n"], direction="forward")
+        tally.equal(curve.delta(at["epsilon"]), claim.value(**at), 1e-11, **at)
