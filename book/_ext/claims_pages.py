@@ -18,6 +18,7 @@ from sphinx.util.docutils import SphinxRole
 from shuffledp import claims
 from shuffledp.claims.typeset import latex
 
+LOG = logging.getLogger(__name__)
 CHIP = {
     "holds": "holds",
     "holds with correction": "corrected",
@@ -55,7 +56,11 @@ def linked(text: str) -> str:
 
 
 def title_of(app, notebook: str) -> str:
-    first = nbformat.read(Path(app.srcdir) / notebook, as_version=4).cells[0].source
+    path = Path(app.srcdir) / notebook
+    if not path.exists():
+        LOG.warning("the ledger names %s, which does not exist", notebook)
+        return notebook
+    first = nbformat.read(path, as_version=4).cells[0].source
     return first.splitlines()[0].lstrip("# ")
 
 
@@ -168,7 +173,7 @@ class ClaimRole(SphinxRole):
         try:
             anchor = claims.record(self.text).anchor
         except KeyError as error:
-            logging.getLogger(__name__).warning(error.args[0], location=self.get_location())
+            LOG.warning(error.args[0], location=self.get_location())
             return [nodes.literal(text=self.text)], []
         reference = pending_xref(
             "",
