@@ -65,8 +65,11 @@ def title_of(app, notebook: str) -> str:
 
 
 def worst(found: dict) -> str:
-    value = found["worst"]
-    return "" if value is None else f"{value:.2g}"
+    """The evidence's worst number with what it is: an error where something was equal, else a margin."""
+    if found["worst"] is None:
+        return ""
+    what = "error" if "largest relative error" in found["detail"] else "margin"
+    return f"{what} {found['worst']:.1e}" if what == "error" else f"{what} {found['worst']:.2g}"
 
 
 def paragraphs(app, claim, found: dict, users: dict) -> str:
@@ -100,10 +103,8 @@ def paragraphs(app, claim, found: dict, users: dict) -> str:
     facts.append(("Slip that is caught", f"`{claim.slip}`"))
     if claim.divergence:
         facts.append(("What we find", linked(claim.divergence)))
-    for name, fact in facts:
-        if fact:
-            lines += [f"{name}", f": {fact}", ""]
-    return "\n".join(lines)
+    facts = [(name, fact) for name, fact in facts if fact]
+    return "\n".join([*lines, "::::{div} claim-facts", *(f"{name}\n: {fact}\n" for name, fact in facts), "::::", ""])
 
 
 def ledger_text(app) -> str:
@@ -116,7 +117,7 @@ def ledger_text(app) -> str:
     for key, source in claims.sources().items():
         chosen = [claim for claim in claims.ledger() if claim.source["key"] == key]
         rows = [
-            f"| {link(c.id)} | {c.title} | {chip(c.verdict)} | {found[c.id]['points']} | {worst(found[c.id])} |"
+            f"| [{c.title}](#{c.anchor}) `{c.id}` | {chip(c.verdict)} | {found[c.id]['points']} | {worst(found[c.id])} |"
             for c in chosen
         ]
         parts += [
@@ -124,9 +125,11 @@ def ledger_text(app) -> str:
             "",
             source.get("about", ""),
             "",
-            "| claim | what it says | verdict | points | worst |",
-            "|---|---|---|---:|---:|",
+            ":::{div} claim-table",
+            "| claim | verdict | points | worst |",
+            "|---|---|---:|---:|",
             *rows,
+            ":::",
             "",
             *(paragraphs(app, claim, found[claim.id], users) for claim in chosen),
         ]
