@@ -125,7 +125,7 @@ class PrivacyCurve:
         points around an interpolated guess, and keeps the first step of the ladder that is low enough.
         """
         top = min(self.epsilon_max, 1.0)
-        grid = np.append(0.0, top * 4.0 ** np.arange(-27, 1))
+        grid = np.append(0.0, top * 4.0 ** np.arange(-15, 1))
         values = self._values(grid)
         while not values.min() <= goal.min():
             if not grid[-1] < 1e300:
@@ -149,8 +149,8 @@ class PrivacyCurve:
             guess = _interpolate(near_points, near_logs, goal[rows])[:, None]
             guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
             width = high - low
-            steps = guess + np.maximum(width * _LADDER, 2e-15 * guess) * np.sign(_LADDER)
-            steps = np.concatenate([guess, steps, low + width * _QUARTERS], axis=1)
+            ladder = np.maximum(width * _LADDER, 1.5e-15 * guess)
+            steps = np.concatenate([guess - ladder, guess + ladder, low + width * _QUARTERS], axis=1)
             steps = np.sort(np.clip(steps, low, high), axis=1)
             ends = near_logs[:, 1:3]
             points = np.concatenate([low, steps, high], axis=1)
@@ -161,7 +161,7 @@ class PrivacyCurve:
 _MAX_ROUNDS = 200
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _QUARTERS = np.array([0.25, 0.5, 0.75])
-_LADDER = np.array([-1e-1, -3e-3, -1e-5, -1e-9, 1e-9, 1e-5, 3e-3, 1e-1])
+_LADDER = np.array([1e-1, 3e-3, 5e-5, 0.0])
 
 
 def _interpolate(points: np.ndarray, logs: np.ndarray, goal: np.ndarray) -> np.ndarray:

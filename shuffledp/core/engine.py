@@ -52,14 +52,14 @@ def log_binomial_excess(n, p, q, m, d, gap, slope) -> np.ndarray:
     suffice). The probability b(m) is written by deviances, with d as given.
     """
     r, j = p / q, n - m
-    count, mean, distance = np.stack([m, j]), np.stack([n * p, n * q]), np.stack([d, -d])
-    log_pmf = stirling_remainder(n) - (stirling_remainder(count) + _deviance(count, mean, distance)).sum(axis=0)
+    counts, means, distances = np.stack([m, j]), np.stack([n * p, n * q]), np.stack([d, -d])
+    log_pmf = stirling_remainder(n) - np.sum(stirling_remainder(counts) + _deviance(counts, means, distances), axis=0)
     start = 1 - d / q  # derivative of the log weight at v = 0
     cut = _cut(m, j, r, start)
-    v = cut[:, None] * _NODES
-    rv = r[:, None] * v
-    log_weight = (m - 1)[:, None] * log1p_minus(-v) + j[:, None] * log1p_minus(rv) + start[:, None] * v
-    integral = (np.exp(log_weight) * (gap[:, None] + slope[:, None] * (rv / (1 + rv)))) @ _WEIGHTS
+    v = cut[..., None] * _NODES
+    rv = r[..., None] * v
+    log_weight = (m - 1)[..., None] * log1p_minus(-v) + j[..., None] * log1p_minus(rv) + start[..., None] * v
+    integral = (np.exp(log_weight) * (gap[..., None] + slope[..., None] * (rv / (1 + rv)))) @ _WEIGHTS
     with np.errstate(divide="ignore"):
         return log_pmf + np.log(m * cut) + np.log(integral)
 

@@ -90,39 +90,33 @@ def _canonical_log_delta(epsilon0: float, n: int, rising: tuple[bool, ...]) -> C
     flip, keep = 1 / (1 + math.exp(epsilon0)), 1 / (1 + math.exp(-epsilon0))
     log_scale = epsilon0 + math.log(-math.expm1(-2 * epsilon0)) - math.log(n)  # log(c/n)
 
-    def log_delta(epsilon: np.ndarray) -> np.ndarray:
-        up = np.repeat(rising, epsilon.size)
-        epsilon = np.tile(epsilon, len(rising))
-        p, q = np.where(up, flip, keep), np.where(up, keep, flip)
-        # everything on the count axis is measured from `whole`: the threshold, and the first count beyond it
-        shift = np.expm1(np.where(up, epsilon, -epsilon)) * math.exp(-log_scale)
-        first = np.where(up, np.ceil(part + shift), np.floor(part + shift))
-        first = np.clip(first, np.where(up, 1 - whole, -whole), np.where(up, n - whole, 0))
-        distance = np.abs(first - (part + shift))
-        log_unit = log_scale + np.where(up, 0.0, epsilon)
+    up = np.array(rising)[:, None]  # one row per direction
+    sign = np.where(up, 1.0, -1.0)
+    p, q = np.where(up, flip, keep), np.where(up, keep, flip)
+    lowest, highest = np.where(up, 1 - whole, -whole), np.where(up, n - whole, 0)
+    scale = math.exp(-log_scale)
 
-        beyond = np.where(up, n - whole - first, whole + first)  # counts left beyond the first
-        odds = (
-            beyond * p / ((n - beyond + 1) * q)
-        )  # ratio of the next two probabilities: the sum beyond is odds/(1-odds)
-        rounding = (np.abs(shift) + part) / 300
-        coarse = ~((rounding * (1 - odds) < distance * (1 - odds) + odds) & (distance > 0) & (log_unit < 600))
+    def log_delta(epsilon: np.ndarray) -> np.ndarray:
+        # everything on the count axis is measured from `whole`: the threshold, and the first count beyond it
+        shift = np.expm1(sign * epsilon) * scale
+        threshold = part + shift
+        first = np.maximum(np.minimum(np.where(up, np.ceil(threshold), np.floor(threshold)), highest), lowest)
+        distance = sign * (first - threshold)
+        beyond = np.where(up, highest - first, first + whole)  # counts left beyond the first
+        log_unit = log_scale + np.where(up, 0.0, epsilon)
         unit = np.exp(np.minimum(log_unit, 700))
         gap = unit * distance
-        for i in np.flatnonzero(coarse):
-            first[i], gap[i] = _first_beyond(growth, n, float(epsilon[i]), bool(up[i]), whole)
-        beyond = np.where(up, n - whole - first, whole + first)
 
-        logs = log_binomial_excess(
-            n=np.full(up.shape, float(n)),
-            p=p,
-            q=q,
-            m=n - beyond,
-            d=np.abs(first - part),
-            gap=gap,
-            slope=np.where(beyond > 0, unit, 0.0) * beyond,
-        )
-        return np.minimum(logs.reshape(len(rising), -1).max(axis=0), 0.0)
+        odds = beyond * p / ((n - beyond + 1) * q)  # ratio of the next two probabilities: the rest is odds/(1-odds)
+        fine = ((part + np.abs(shift)) / 300 - distance) * (1 - odds) < odds
+        fine &= (distance > 0) & (log_unit < 600)
+        if not fine.all():
+            for i, k in np.argwhere(~fine):
+                first[i, k], gap[i, k] = _first_beyond(growth, n, float(epsilon[k]), rising[i], whole)
+            beyond = np.where(up, highest - first, first + whole)
+        slope = np.where(beyond > 0, unit, 0.0) * beyond
+        logs = log_binomial_excess(n, p, q, n - beyond, sign * (first - part), gap, slope)
+        return np.minimum(logs.max(axis=0), 0.0)
 
     return log_delta
 
