@@ -66,10 +66,13 @@ def title_of(app, notebook: str) -> str:
 
 def worst(found: dict) -> str:
     """The evidence's worst number with what it is: an error where something was equal, else a margin."""
+    if found["verdict"] == "refuted":
+        return "counterexample"
     if found["worst"] is None:
         return ""
-    what = "error" if "largest relative error" in found["detail"] else "margin"
-    return f"{what} {found['worst']:.1e}" if what == "error" else f"{what} {found['worst']:.2g}"
+    if "largest relative error" in found["detail"]:
+        return f"error {found['worst']:.0e}" if found["worst"] else "exact"
+    return f"margin {found['worst']:.2g}"
 
 
 def paragraphs(app, claim, found: dict, users: dict) -> str:

@@ -95,9 +95,9 @@ class Record:
         return _read(self.id, text)
 
     def latex(self) -> str:
-        """The statement as LaTeX, followed by its abbreviations."""
-        abbreviations = (f"{latex(name)} = {latex(text)}" for name, text in self.where.items())
-        return r",\quad ".join([latex(self.statement_text), *abbreviations])
+        """The statement as LaTeX, its abbreviations below it, a line each."""
+        lines = [latex(self.statement_text), *(f"{latex(name)} = {latex(text)}" for name, text in self.where.items())]
+        return lines[0] if len(lines) == 1 else r"\begin{gathered}" + r" \\ ".join(lines) + r"\end{gathered}"
 
     def value(self, **point):
         """The statement at a point, 50 digits: a number, or a truth value."""
