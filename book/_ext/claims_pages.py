@@ -75,6 +75,11 @@ def worst(found: dict) -> str:
     return f"margin {found['worst']:.2g}"
 
 
+def row(claim, found: dict) -> str:
+    cells = (f"[{claim.title}](#{claim.anchor}) `{claim.id}`", chip(claim.verdict), found["points"], worst(found))
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
 def paragraphs(app, claim, found: dict, users: dict) -> str:
     """One claim, whole."""
     source = claim.source
@@ -119,10 +124,7 @@ def ledger_text(app) -> str:
     parts = []
     for key, source in claims.sources().items():
         chosen = [claim for claim in claims.ledger() if claim.source["key"] == key]
-        rows = [
-            f"| [{c.title}](#{c.anchor}) `{c.id}` | {chip(c.verdict)} | {found[c.id]['points']} | {worst(found[c.id])} |"
-            for c in chosen
-        ]
+        rows = [row(claim, found[claim.id]) for claim in chosen]
         parts += [
             f"## {source['title']}",
             "",
