@@ -32,7 +32,7 @@ book: env _build/evidence.json ## build the book into _build/html, warnings as e
 
 _build/evidence.json: $(SOURCES) | env
 	@mkdir -p _build
-	if $(BIN)/python -c 'import shuffledp.cli' 2> /dev/null; then $(BIN)/shuffledp verify --json > $@; else echo '{}' > $@; fi
+	$(BIN)/shuffledp verify --json > $@
 
 verify: env ## check every claim of the ledger, one line each
 	$(BIN)/shuffledp verify
