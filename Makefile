@@ -1,5 +1,5 @@
 # The commands of the book and the library; `make help` lists them.
-PYTHON ?= python3
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 SITE := _build/html
 FIRST := $(SITE)/book/welcome.html
@@ -68,7 +68,7 @@ bench: env ## speed and accuracy against the baselines, as ratios
 	else echo "no benchmarks yet (tests/benchmarks/*.py)"; fi
 
 pdf: env _build/evidence.json ## the book as one PDF; needs XeLaTeX
-	@command -v xelatex latexmk > /dev/null || { printf 'needs XeLaTeX, on Debian:\n  apt-get install --no-install-recommends %s\n' "$(TEX)" >&2; exit 1; }
+	@{ command -v xelatex && command -v latexmk; } > /dev/null || { printf 'needs XeLaTeX, on Debian:\n  apt-get install --no-install-recommends %s\n' "$(TEX)" >&2; exit 1; }
 	$(BIN)/jupyter-book build . --all --builder pdflatex --quiet
 	@echo "The PDF: file://$(CURDIR)/_build/latex/book.pdf"
 
