@@ -12,7 +12,7 @@ TEX := texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help env book test browser verify notebooks lint format serve bench pdf lock clean
+.PHONY: help env book test browser verify notebooks lint format serve bench pdf tex lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -67,10 +67,13 @@ bench: env ## speed and accuracy against the baselines, as ratios
 		for f in tests/benchmarks/*.py; do echo "== $$f"; $(BIN)/python $$f || exit 1; done; \
 	else echo "no benchmarks yet (tests/benchmarks/*.py)"; fi
 
-pdf: env _build/evidence.json ## the book as one PDF; needs XeLaTeX
-	@{ command -v xelatex && command -v latexmk; } > /dev/null || { printf 'needs XeLaTeX, on Debian:\n  apt-get install --no-install-recommends %s\n' "$(TEX)" >&2; exit 1; }
+pdf: tex env _build/evidence.json ## the book as one PDF; needs XeLaTeX
 	$(BIN)/jupyter-book build . --all --builder pdflatex --quiet
 	@echo "The PDF: file://$(CURDIR)/_build/latex/book.pdf"
+
+tex:
+	@{ command -v xelatex && command -v latexmk; } > /dev/null || \
+		{ printf 'needs XeLaTeX, on Debian:\n  apt-get install --no-install-recommends %s\n' "$(TEX)" >&2; exit 1; }
 
 lock: ## derive both hash locks from environment.yml and pyproject.toml
 	$(PYTHON) -m venv _build/lock
