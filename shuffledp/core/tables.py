@@ -32,10 +32,14 @@ def text_table(title: str, rows: Iterable[Row]) -> str:
 
 
 def html_table(title: str, rows: Iterable[Row]) -> str:
-    """The same rows as one html table of class ``sdp``; everything is escaped."""
+    """The same rows as one html table of class ``sdp``; everything is escaped. Text without a note gets its column."""
     body = "".join(
-        f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(_cell(value))}</td>'
-        f"<td>{html.escape(note)}</td></tr>"
+        f'<tr><th scope="row">{html.escape(name)}</th>'
+        + (
+            f'<td colspan="2">{html.escape(value)}</td></tr>'
+            if isinstance(value, str) and not note
+            else f"<td>{html.escape(_cell(value))}</td><td>{html.escape(note)}</td></tr>"
+        )
         for name, value, note in rows
     )
     return f'<table class="sdp"><caption>{html.escape(title)}</caption><tbody>{body}</tbody></table>'

@@ -153,15 +153,16 @@ class PrivateMean:
         return dataclasses.asdict(self)
 
     def _table(self) -> tuple[str, list[tuple[str, Any, str]]]:
+        warned = [("warning", text, "") for text in self.warnings]
         if self.private:
-            title = "Clipped private mean: what may be published"
-            rows = [(name, value, _NOTES.get(name, "")) for name, value in self.release().items()]
-            rows += [("warning", text, "") for text in self.warnings]
-            return title, [*rows, ("diagnostics", "not shown", "not private; fields of this object, to_dict()")]
-        fields = self.to_dict()
-        title = "Clipped mean, NOT PRIVATE: for study, nothing may be published"
-        rows = [("warning", text, "") for text in fields.pop("warnings")]
-        return title, [(name, value, _NOTES.get(name, "")) for name, value in fields.items()] + rows
+            title, fields = "Clipped private mean: what may be published", self.release()
+            rest = [("diagnostics", "not shown, not private: to_dict()", "")]
+        else:
+            title, fields = "Clipped mean, NOT PRIVATE: for study, nothing may be published", self.to_dict()
+            del fields["warnings"]
+            rest = []
+        rows = [(name, value, _NOTES.get(name, "")) for name, value in fields.items()]
+        return title, warned + rows + rest
 
     def __str__(self) -> str:
         return text_table(*self._table())
@@ -174,19 +175,16 @@ class PrivateMean:
 
 _NOTES = {
     "estimate": "clipped mean + noise",
-    "clipping_bias": "clipped minus unclipped mean",
+    "clipping_bias": "clipped mean - mean",
     "sensitivity": "C/n, replace-one",
-    "noise_scale": "b of Laplace, sigma of Gaussian noise",
-    "noise_sd": "standard deviation of the noise",
-    "sampling_se": "of the clipped mean",
-    "total_se": "sampling and noise",
-    "ci_lower": "alpha split between sampling and noise",
-    "ci_upper": "alpha split between sampling and noise",
+    "noise_scale": "b or sigma",
+    "total_se": "with the noise",
+    "ci_lower": "alpha split in two",
+    "ci_upper": "alpha split in two",
     "ci_naive_lower": "forgets the noise",
     "ci_naive_upper": "forgets the noise",
-    "ci_public_lower": "from public constants only",
-    "ci_public_upper": "from public constants only",
-    "private": "whether the guarantee holds",
+    "ci_public_lower": "public constants only",
+    "ci_public_upper": "public constants only",
 }
 
 
@@ -357,7 +355,7 @@ def private_mean(
         n=m,
         n_denominator=m,
         warnings=tuple(void + weak),
-        method=f"mean of clipped values, {mechanism} noise; neighbours replace one record, n public",
+        method=f"clipped mean, {mechanism} noise; neighbours replace one record",
         private=not void,
         alpha=alpha,
     )

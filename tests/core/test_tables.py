@@ -19,5 +19,10 @@ def test_html_table_escapes_and_carries_the_class():
     assert '<tr><th scope="row">threshold</th><td>-</td><td>a &lt; b</td></tr>' in html
 
 
+def test_text_without_a_note_takes_the_columns_of_both():
+    assert '<td colspan="2">a &gt; b</td></tr>' in html_table("T", [("warning", "a > b", "")])
+    assert "colspan" not in html_table("T", ROWS)
+
+
 def test_no_rows():
     assert text_table("Empty", []) == "Empty"
