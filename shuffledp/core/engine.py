@@ -10,7 +10,7 @@ import numpy as np
 
 from .numerics import log1p_minus, stirling_remainder
 
-__all__ = ["log_binomial_excess"]
+__all__ = ["log_binomial_excess", "log_two_group_excess"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -89,3 +89,101 @@ def _cut(m, j, r, start) -> np.ndarray:
     rising = linear > 0  # of the two forms of the solution, the one that does not cancel
     top, bottom = np.where(rising, root, 2 * _DEPTH), np.where(rising, curvature, root)
     return np.where(top < bottom, top / np.maximum(bottom, top), 1.0)
+
+
+_ANGLES = 96  # trapezoid intervals on the upper half of the circle
+_SHIFTS = np.arange(-2, 3)
+
+
+def log_two_group_excess(q, zeros, ones, mean, x, log_gain) -> np.ndarray:
+    r"""Log of :math:`\max_j\,A\,P(M = j-1) - A x\,P(M \ge j)` for a count M of two groups. Cost O(1) in their sizes.
+
+    :math:`M = \mathrm{Bin}(z, q) + \mathrm{Bin}(o, 1-q)`.
+
+    Parameters
+    ----------
+    q : float
+        Success probability of the first group, in (0, 1/2).
+    zeros, ones : ndarray
+        The group sizes z and o, whole numbers.
+    mean : tuple of ndarray
+        Whole part and fraction, in [0, 1), of :math:`(z - o) q`, computed by the caller without rounding the sum.
+    x : ndarray
+        At least 0.
+    log_gain : ndarray
+        Log of the scale A.
+
+    Returns
+    -------
+    ndarray
+        Natural log; error below 1e-11, or 1e-14 of its size where that is larger.
+
+    Raises
+    ------
+    ArithmeticError
+        Where the sum of the integrand is not positive, so that the value cannot be vouched for.
+
+    Notes
+    -----
+    With :math:`g(\zeta) = (1-q+q\zeta)^z (q+(1-q)\zeta)^o` the value at j is
+
+    .. math:: \frac{A}{2\pi}\int_{-\pi}^{\pi} g(\zeta)\,\zeta^{1-j}\,\frac{\zeta-1-x}{\zeta-1}\,d\theta,
+        \qquad \zeta = r e^{i\theta},\quad r > 1 .
+
+    M is log-concave, so the best j is where :math:`P(M=j-1)/P(M=j)` passes 1 + x, which is close to the tilt of M with
+    mean j - 1/2; five neighbours are tried. At r near 1 + x the integrand's real part is positive around the saddle, so
+    nothing cancels. The trapezoid rule converges exponentially; its step resolves the pole at 1, its range ends where
+    :math:`|g|` has fallen to :math:`e^{-42}`. The exponent is arranged around :math:`w = \zeta - 1` with the linear
+    part taken out, so that what is left is of the size of the result.
+    """
+    zeros, ones, whole, part, x, log_gain = np.broadcast_arrays(zeros, ones, *mean, np.minimum(x, 1e280), log_gain)
+    p = 1 - q
+    spread = np.sqrt(np.maximum(_tilted_variance(q, zeros, ones, x), 1e-280))
+    shift = q * zeros * p * (x / (1 + q * x)) + p * ones * q * (x / (1 + p * x))
+    j = np.floor(part + shift + 0.5) + 1  # less `whole` and `ones`
+    j = np.maximum(np.minimum(j, zeros + 1 - whole), 1 - ones - whole)
+
+    y = np.maximum(x, 1 / spread)[..., None]
+    spread = np.sqrt(_tilted_variance(q, zeros, ones, y[..., 0]))
+    angle = 2 * np.arcsin(np.minimum(np.sqrt(0.5 * _DEPTH) / np.maximum(spread, 1e-140), 1.0))
+    theta = angle[..., None] * (np.arange(_ANGLES + 1) / _ANGLES)
+    turn = -2 * np.sin(theta / 2) ** 2 + 1j * np.sin(theta)  # e^(i theta) - 1
+    w = y + (1 + y) * turn
+    z, o, exponent = zeros[..., None], ones[..., None], (1 - whole - j)[..., None]
+    first, second = q * w, -q * (w / (1 + w))
+    centred = (part + 1 - j)[..., None] * w - o * w * second
+    centred = centred + z * log1p_minus(first) + o * log1p_minus(second) + exponent * log1p_minus(w)
+    if np.any(y > 0.3):
+        plain = z * _log1p(first) + o * _log1p(second) + exponent * _log1p(w)
+        centred = np.where(y > 0.3, plain, centred)
+    top = centred[..., :1].real
+    integrand = np.exp(centred - top) * ((w - x[..., None]) / w)
+    integrand[..., 0] *= 0.5
+    integrand[..., -1] *= 0.5
+    log_turn = _log1p(w)
+    values = np.stack([(integrand * np.exp(-i * log_turn)).real.sum(axis=-1) for i in _SHIFTS], axis=-1)
+    place = j[..., None] + _SHIFTS
+    trusted = (place <= (zeros + 1 - whole)[..., None]) & (place >= (1 - ones - whole)[..., None])
+    trusted &= values > 1e-12 * (1 + y) ** -_SHIFTS.astype(
+        float
+    )  # far from the best j a large circle leaves noise only
+    best = np.where(trusted, values, 0.0).max(axis=-1)
+    best = np.where(top[..., 0] < -1e10, np.maximum(best, 1e-12), best)  # below the accuracy of so large a log
+    if not np.all(best > 0):
+        raise ArithmeticError("the contour integral lost its positive part")
+    return log_gain + top[..., 0] + np.log(best * (angle / (np.pi * _ANGLES)))
+
+
+def _tilted_variance(q, zeros, ones, x):
+    """Variance of the two-group count under the tilt 1 + x."""
+    p = 1 - q
+    first = q * ((1 + x) / (1 + q * x)) * (p / (1 + q * x))
+    second = p * ((1 + x) / (1 + p * x)) * (q / (1 + p * x))
+    return zeros * first + ones * second
+
+
+def _log1p(z: np.ndarray) -> np.ndarray:
+    """``log(1 + z)`` of a complex array, accurate near 0 as well."""
+    small = np.abs(z) < 0.2
+    near = np.where(small, z, 0.0)
+    return np.where(small, near + log1p_minus(near), np.log(1 + np.where(small, 0.0, z)))

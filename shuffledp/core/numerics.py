@@ -38,18 +38,18 @@ def divide_up(a: float, b: float) -> float:
 
 
 def log1p_minus(x: np.ndarray) -> np.ndarray:
-    """``log(1 + x) - x`` for an array ``x > -1``: never positive, with full relative accuracy near 0."""
+    """``log(1 + x) - x`` for an array: full relative accuracy near 0; never positive for real ``x > -1``."""
     small = np.abs(x) < 0.2
     if small.all():
         return _log1p_minus_series(x)
-    return np.where(small, _log1p_minus_series(np.where(small, x, 0.0)), np.log1p(x) - x)
+    return np.where(small, _log1p_minus_series(np.where(small, x, 0.0)), np.log(1 + x) - x)
 
 
 def _log1p_minus_series(x: np.ndarray) -> np.ndarray:
     """``2 artanh(r) - x = 2 r^3 (1/3 + r^2/5 + ...) - r x`` at ``r = x/(2 + x)``, with the terms x needs."""
     r = x / (2 + x)
     square = r * r
-    largest = float(square.max(initial=1e-300))
+    largest = float(np.abs(square).max(initial=1e-300))
     last = 3 + 2 * min(8, int(-39 / math.log(largest + 1e-300)))
     series = np.full_like(square, 1 / last)
     for k in range(last - 2, 1, -2):

@@ -13,6 +13,7 @@ from scipy.special import betainc
 
 import shuffledp as sdp
 from shuffledp import DomainError, shuffled_rr
+from shuffledp.exact.randomized_response import _canonical_log_delta, _forward, _general_log_delta
 
 DIRECTIONS = ("forward", "reverse")
 
@@ -129,7 +130,7 @@ def test_huge_epsilon0(epsilon0, n, epsilon):
         assert log_delta <= 0
 
 
-@pytest.mark.parametrize("epsilon0, n", [(1.0, 10**4), (1.0, 10**8), (8.0, 10**6)])
+@pytest.mark.parametrize("epsilon0, n", [(1.0, 10**4), (1.0, 10**7), (8.0, 10**6)])
 @pytest.mark.parametrize("deviations", [0.5, 1.0])
 def test_close_to_the_mean(epsilon0, n, deviations):
     epsilon = deviations * 2 * math.sinh(epsilon0 / 2) / math.sqrt(n)
@@ -200,6 +201,99 @@ def test_mirrored_composition_swaps_the_directions():
             shuffled_rr(1.5, 40, ones=39, direction=mine).delta(epsilon),
             shuffled_rr(1.5, 40, direction=other).delta(epsilon),
         )
+
+
+# any composition -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n, ones", [(3, 1), (12, 1), (12, 5), (12, 10)])
+@pytest.mark.parametrize("epsilon0", [1e-6, 1.0, 3.0, 40.0])
+def test_any_composition_equals_exact_enumeration(epsilon0, n, ones):
+    for fraction in (0.0, 1e-9, 0.01, 0.3, 0.8, 1 - 1e-12):
+        for direction in DIRECTIONS:
+            exact = enumerated(epsilon0, n, fraction * epsilon0, ones, direction)
+            delta = shuffled_rr(epsilon0, n, ones=ones, direction=direction).delta(fraction * epsilon0)
+            assert delta == pytest.approx(exact, rel=1e-12, abs=0)
+            if (
+                0.001 < fraction < 0.9 and 0.5 < epsilon0 < 9 and n > 3
+            ):  # the check can fail: a neighbouring composition differs
+                assert delta != pytest.approx(
+                    enumerated(epsilon0, n, fraction * epsilon0, ones - 1, direction), rel=1e-9
+                )
+
+
+def test_reference_value_at_half_ones():
+    value = 0.0380521925712642516397665152874
+    assert shuffled_rr(2.0, 80, ones=40, direction="forward").delta(0.2) == pytest.approx(value, rel=1e-13)
+
+
+@pytest.mark.parametrize("epsilon0", [0.01, 1.0, 5.0])
+@pytest.mark.parametrize("n", [10**3, 10**6, 10**12])
+def test_contour_and_closed_form_agree_where_both_apply(epsilon0, n):
+    """Two independent algorithms: the circle integral for any composition, the real integral for the canonical one."""
+    epsilon = np.array([0, 0.1, 1, 3, 8, 20, 60]) * curve_scale(epsilon0, n)
+    epsilon = epsilon[epsilon < epsilon0]
+    for up in (True, False):
+        closed = _canonical_log_delta(epsilon0, n, (up,))(epsilon)
+        contour = _general_log_delta(epsilon0, n, 0, (up,))(epsilon)
+        np.testing.assert_allclose(contour, closed, rtol=2e-14, atol=2e-12)
+
+
+def test_half_ones_far_below_the_smallest_double():
+    """At 1e12 users delta is e^-4000, or e^-10^9 and less: its log is finite and decreases."""
+    curve = shuffled_rr(1.0, 10**12, ones=5 * 10**11)
+    logs = curve.log_delta([9e-5, 0.05, 0.9])
+    assert -4200 < logs[0] < -3700 and np.all(np.diff(logs) < 0) and np.all(np.isfinite(logs))
+
+
+# the worst composition -----------------------------------------------------------------------------------------------
+
+
+def scanned(epsilon0, n, epsilon):
+    """The forward direction over all compositions covers both."""
+    ones = np.arange(float(n))
+    return _forward(epsilon0)(n - 1 - ones, ones, np.array([epsilon])).max()
+
+
+@pytest.mark.parametrize("epsilon0, n, epsilon", [(3.0, 21, 0.0), (1.0, 50, 0.1), (1.0, 50, 0.4), (0.5, 200, 0.01)])
+def test_worst_equals_a_full_scan_for_few_users(epsilon0, n, epsilon):
+    assert shuffled_rr(epsilon0, n, ones="worst").log_delta(epsilon) == pytest.approx(
+        scanned(epsilon0, n, epsilon), abs=1e-12
+    )
+
+
+def test_worst_is_not_always_the_composition_with_all_others_alike():
+    """At epsilon = 0 and n = 3 one 1 among the others is worse than none, by hand."""
+    epsilon0 = 1.3
+    q = 1 / (1 + math.exp(epsilon0))
+    one = (1 - 2 * q) * (q**2 + (1 - q) ** 2)
+    none = (1 - 2 * q) * max((1 - q) ** 2, 2 * q * (1 - q))
+    assert shuffled_rr(epsilon0, 3, ones="worst").delta(0) == pytest.approx(one, rel=1e-12)
+    assert shuffled_rr(epsilon0, 3).delta(0) == pytest.approx(none, rel=1e-12)
+    assert one > none
+
+
+def test_worst_is_an_upper_bound_within_its_tolerance():
+    for n, epsilon in ((1500, 0.0), (1500, 0.06)):
+        log_worst, log_scan = shuffled_rr(1.0, n, ones="worst").log_delta(epsilon), scanned(1.0, n, epsilon)
+        assert -1e-11 <= log_worst - log_scan <= 0.01 + 5e-4 * abs(log_scan)
+
+
+@pytest.mark.parametrize(
+    "epsilon0, n, delta", [(1.0, 30, 1e-2), (1.0, 10**4, 1e-6), (3.0, 10**9, 1e-9), (1.0, 10**12, 0.5)]
+)
+def test_worst_inverts_on_the_safe_side(epsilon0, n, delta):
+    curve = shuffled_rr(epsilon0, n, ones="worst")
+    epsilon = curve.epsilon(delta)
+    assert curve.delta(epsilon) <= delta
+    assert shuffled_rr(epsilon0, n).epsilon(delta) <= epsilon * (1 + 1e-12)
+    assert epsilon <= 1.05 * shuffled_rr(epsilon0, n).epsilon(delta)
+
+
+def test_worst_answers_at_epsilon0_and_refuses_other_words():
+    assert shuffled_rr(1.0, 10, ones="worst").delta(1.0) == 0.0
+    with pytest.raises(DomainError, match="worst"):
+        shuffled_rr(1.0, 10, ones="best")
 
 
 # the edges of the range ----------------------------------------------------------------------------------------------
