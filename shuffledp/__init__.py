@@ -6,7 +6,7 @@ that is void or weaker than it looks warns with `GuaranteeWarning`.
 """
 
 from .bounds.theorem7 import Theorem7, theorem7
-from .core.curves import PrivacyCurve
+from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
 from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
 from .exact.randomized_response import shuffled_rr
@@ -18,6 +18,8 @@ __all__ = [
     "PrivacyCurve",
     "PrivateMean",
     "Theorem7",
+    "calibrate_epsilon0",
+    "calibrate_n",
     "classical_epsilon_max",
     "gaussian_curve",
     "gaussian_sigma",

@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .domain import DomainError, real_array
+from .domain import DomainError, real, real_array
+from .numerics import safe_root
 
-__all__ = ["PrivacyCurve"]
+__all__ = ["PrivacyCurve", "calibrate_epsilon0", "calibrate_n"]
 
 
 class PrivacyCurve:
@@ -181,3 +182,90 @@ def _interpolate(points: np.ndarray, logs: np.ndarray, goal: np.ndarray) -> np.n
         (low, high), (from_, to) = points[:, 1:3].T, height[:, 1:3].T
         linear = low + (high - low) * ((target - from_) / (to - from_))
     return np.where((low < cubic) & (cubic < high), cubic, linear)
+
+
+def calibrate_epsilon0(make_curve: Callable[[float], PrivacyCurve], epsilon, delta) -> float:
+    """Largest local parameter whose curve keeps a central guarantee, rounded down.
+
+    Parameters
+    ----------
+    make_curve : callable
+        From epsilon0 to a `PrivacyCurve` whose delta increases with epsilon0, such as
+        ``lambda epsilon0: shuffled_rr(epsilon0, 10**6)``.
+    epsilon : float
+        The central epsilon, at least 0.
+    delta : float
+        The central delta, in (0, 1).
+
+    Returns
+    -------
+    float
+        An epsilon0 at which ``make_curve(epsilon0).delta(epsilon) <= delta`` was found to hold, its accuracy allowed
+        for; within a relative 1e-12 no larger one does.
+
+    Raises
+    ------
+    DomainError
+        If an argument is out of range, no epsilon0 qualifies, or the curve refuses an epsilon0 on the way (which means
+        that every one it accepts may qualify).
+    """
+    epsilon, excess = real("epsilon", epsilon, at_least=0), _excess(make_curve, epsilon, delta)
+    safe = epsilon or 1.0
+    while excess(safe) > 0:
+        safe /= 2
+        if safe < 1e-300:
+            raise DomainError(f"no epsilon0 > 0 gives delta({epsilon!r}) <= {delta!r}")
+    unsafe = 2 * safe
+    while excess(unsafe) <= 0:
+        safe, unsafe = unsafe, 2 * unsafe
+    return safe_root(excess, unsafe, safe, rtol=1e-13)
+
+
+def calibrate_n(make_curve: Callable[[int], PrivacyCurve], epsilon, delta) -> int:
+    """Smallest number of users whose curve keeps a central guarantee.
+
+    Parameters
+    ----------
+    make_curve : callable
+        From n to a `PrivacyCurve` whose delta decreases with n, such as ``lambda n: shuffled_rr(1.0, n)``. It is called
+        from n = 2 on.
+    epsilon : float
+        The central epsilon, at least 0.
+    delta : float
+        The central delta, in (0, 1).
+
+    Returns
+    -------
+    int
+        An n at which ``make_curve(n).delta(epsilon) <= delta`` was found to hold, its accuracy allowed for, and did not
+        at n - 1 (or n = 2).
+
+    Raises
+    ------
+    DomainError
+        If an argument is out of range, or the curve refuses an n on the way.
+    """
+    excess = _excess(make_curve, real("epsilon", epsilon, at_least=0), delta)
+    low, high = 1, 2
+    while excess(high) > 0:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return high
+
+
+def _excess(make_curve, epsilon: float, delta) -> Callable[[float], float]:
+    """A function of the parameter with the sign of ``log_delta(epsilon) - goal``, nearly linear where that is not."""
+    if not callable(make_curve):
+        raise DomainError(f"make_curve must be a function that returns a PrivacyCurve, got {make_curve!r}")
+    log_target = math.log(real("delta", delta, above=0, below=1))
+
+    def excess(parameter) -> float:
+        curve = make_curve(parameter)
+        log_delta, goal = min(curve.log_delta(epsilon), 0.0), log_target - curve.accuracy
+        if log_delta == -math.inf:
+            return log_delta
+        return (log_delta - goal) / (math.sqrt(-log_delta) + math.sqrt(-goal))
+
+    return excess

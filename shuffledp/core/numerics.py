@@ -95,31 +95,43 @@ def safe_root(f: Callable[[float], float], unsafe: float, safe: float, *, rtol: 
 
     Notes
     -----
-    Illinois steps (secant, halving the value kept at an end that does not move), with a bisection whenever three steps
-    have not halved the bracket.
+    Chandrupatla's method: inverse quadratic interpolation where the last three points promise that it converges,
+    bisection elsewhere. A step never lands closer to an end than half the tolerance, so that the bracket closes from
+    both sides.
     """
-    f_unsafe, f_safe = f(unsafe), f(safe)
-    if not (f_unsafe > 0 >= f_safe):
-        raise ArithmeticError(f"no bracket: f({unsafe!r}) = {f_unsafe!r}, f({safe!r}) = {f_safe!r}")
-    target, steps, last = 0.5 * abs(safe - unsafe), 0, 0
-    while f_safe != 0:
-        width = abs(safe - unsafe)
-        middle = unsafe + 0.5 * (safe - unsafe)
-        if width <= rtol * abs(safe) or middle in (unsafe, safe):
-            break
-        if width <= target:
-            target, steps = 0.5 * width, 0
-        x = safe + (unsafe - safe) * (f_safe / (f_safe - f_unsafe)) if steps < 3 else middle
-        if not min(unsafe, safe) < x < max(unsafe, safe):  # also when an end value is infinite
-            x = middle
-        steps += 1
+    new, f_new, old, f_old = safe, f(safe), unsafe, f(unsafe)
+    if not (f_old > 0 >= f_new):
+        raise ArithmeticError(f"no bracket: f({unsafe!r}) = {f_old!r}, f({safe!r}) = {f_new!r}")
+    share = 0.5  # of the way from the newest point to the other end of the bracket
+    while True:
+        safe, f_safe = (new, f_new) if f_new <= 0 else (old, f_old)
+        width = abs(new - old)
+        tolerance = max(rtol * abs(safe), math.ulp(safe))
+        if f_safe == 0 or width <= tolerance:
+            return safe
+        edge = 0.5 * tolerance / width
+        x = new + min(max(share, edge), 1 - edge) * (old - new)
+        if x in (new, old):
+            x = new + 0.5 * (old - new)
         value = f(x)
-        if value > 0:
-            unsafe, f_unsafe = x, value
-            f_safe, last = (0.5 * f_safe if last > 0 else f_safe), 1
-        elif value <= 0:
-            safe, f_safe = x, value
-            f_unsafe, last = (0.5 * f_unsafe if last < 0 else f_unsafe), -1
-        else:
+        if math.isnan(value):
             raise ArithmeticError(f"f({x!r}) is not a number")
-    return safe
+        if (value > 0) == (f_new > 0):
+            last, f_last = new, f_new
+        else:
+            last, f_last, old, f_old = old, f_old, new, f_new
+        new, f_new = x, value
+        share = _inverse_quadratic_share(new, f_new, old, f_old, last, f_last)
+
+
+def _inverse_quadratic_share(new, f_new, old, f_old, last, f_last) -> float:
+    """Where between new (0) and old (1) the inverse quadratic through three points is 0; 0.5 if it may not converge."""
+    if not (math.isfinite(f_old) and math.isfinite(f_last) and math.isfinite(f_new)):
+        return 0.5
+    if f_last in (f_old, f_new):
+        return 0.5
+    place, height = (new - old) / (last - old), (f_new - f_old) / (f_last - f_old)
+    if not (height * height < place and (1 - height) ** 2 < 1 - place):
+        return 0.5
+    by_old = f_new / (f_old - f_new) * (f_last / (f_old - f_last))
+    return by_old + (last - new) / (old - new) * (f_new / (f_last - f_new)) * (f_old / (f_last - f_old))
