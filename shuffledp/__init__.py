@@ -9,6 +9,7 @@ from .bounds.theorem7 import Theorem7, theorem7
 from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
 from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
+from .exact.channels import shuffled_channel
 from .exact.randomized_response import shuffled_rr
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
@@ -26,6 +27,7 @@ __all__ = [
     "gdp",
     "laplace_scale",
     "private_mean",
+    "shuffled_channel",
     "shuffled_rr",
     "theorem7",
 ]

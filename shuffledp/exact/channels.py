@@ -1,0 +1,130 @@
+"""Any finite channel with two inputs, shuffled: exact privacy curves by the law of the histogram, for few users."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.curves import PrivacyCurve
+from ..core.domain import DomainError, choice, integer
+from ..core.numerics import stirling_remainder
+from ..core.randomizers import FiniteChannel, RandomizedResponse
+
+__all__ = ["shuffled_channel"]
+
+_MAX_CELLS = 2 * 10**6
+_MAX_WORK = 10**9  # cells times users of the smaller group
+
+
+def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
+    r"""Exact privacy curve of n users' messages through a channel with two inputs, shuffled.
+
+    Parameters
+    ----------
+    channel : FiniteChannel, RandomizedResponse or array_like
+        Two inputs (rows), d >= 2 outputs; an array is read as the rows. Entries may be 0.
+    n : int
+        Number of users, at least 2. The law of the histogram is kept on :math:`n^{d-1}` cells, at most 2 million.
+    ones : int
+        How many of the n users hold 1 before the change, which turns one user's 0 into 1: ``0 <= ones <= n - 1``.
+    direction : {"both", "forward", "reverse"}
+        ``"forward"`` is the hockey-stick divergence of the law after the change from the law before, ``"reverse"`` the
+        other way round, ``"both"`` the larger of the two, which a guarantee needs.
+
+    Returns
+    -------
+    PrivacyCurve
+        Exact: error of ``log_delta`` below 1e-11. Replace-one neighbours.
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range, or the histogram has too many cells.
+
+    Notes
+    -----
+    Claims ``shvets26.lr.general``, ``shvets26.model``. With M the law of the other users' histogram, the histograms
+    before and after are :math:`\sum_y W_0(y) M(h - e_y)` and :math:`\sum_y W_1(y) M(h - e_y)`: one user left out, so
+    that the ratio of the two is right to rounding however rare h is. Everything is kept as logs.
+    """
+    rows = (channel if isinstance(channel, (FiniteChannel, RandomizedResponse)) else FiniteChannel(channel)).matrix
+    if len(rows) != 2:
+        raise DomainError(f"channel must have two inputs, got {len(rows)}")
+    n = integer("n", n, at_least=2)
+    ones = integer("ones", ones, at_least=0, at_most=n - 1)
+    direction = choice("direction", direction, ("both", "forward", "reverse"))
+    outputs = rows.shape[1]
+    cells = (n + 1) ** (outputs - 1)
+    if cells > _MAX_CELLS or cells * min(ones, n - 1 - ones) > _MAX_WORK:
+        raise DomainError(f"n = {n} users and {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
+    with np.errstate(divide="ignore"):
+        logs = np.log(rows)
+    before, after = _neighbours(logs, n, ones)
+    pairs = {"both": [(after, before), (before, after)], "forward": [(after, before)], "reverse": [(before, after)]}
+    pairs = [_Loss(p, q) for p, q in pairs[direction]]
+    return PrivacyCurve(
+        lambda epsilon: np.minimum(np.max([loss.log_delta(epsilon) for loss in pairs], axis=0), 0.0),
+        name=f"channel with {outputs} outputs, shuffled: n = {n}, ones = {ones}, {direction}",
+        kind="exact",
+        accuracy=1e-11,
+        epsilon_max=max(loss.largest for loss in pairs),
+    )
+
+
+def _neighbours(logs: np.ndarray, n: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log laws of the histogram before and after the change, over the counts of all outputs but the last."""
+    groups = sorted([(n - 1 - ones, logs[0]), (ones, logs[1])], key=lambda group: group[0])
+    (few, few_logs), (many, many_logs) = groups
+    others = _log_multinomial(many, n, many_logs)
+    for _ in range(few):
+        others = _add_user(others, few_logs)
+    return _add_user(others, logs[0]), _add_user(others, logs[1])
+
+
+def _log_multinomial(users: int, n: int, logs: np.ndarray) -> np.ndarray:
+    """Log law of the histogram of ``users`` users, in an array with room for n."""
+    counts = list(np.indices((n + 1,) * (len(logs) - 1)).astype(float))
+    last = users - sum(counts)
+    counts.append(np.maximum(last, 0.0))
+    total = np.full(last.shape, float(stirling_remainder(users)))
+    for count, log in zip(counts, logs, strict=True):
+        seen = np.maximum(count, 1.0)
+        with np.errstate(invalid="ignore"):  # 0 times the log of 0
+            term = count * (log + math.log(max(users, 1)) - np.log(seen))
+        total += np.where(count > 0, term, 0.0) - stirling_remainder(count)
+    return np.where(last >= 0, total, -np.inf)
+
+
+def _add_user(law: np.ndarray, logs: np.ndarray) -> np.ndarray:
+    """Log law of the histogram with one more user, whose message has these log probabilities."""
+    out = law + logs[-1]
+    for axis, log in enumerate(logs[:-1]):
+        shifted = np.full(law.shape, -np.inf)
+        later, earlier = [slice(None)] * law.ndim, [slice(None)] * law.ndim
+        later[axis], earlier[axis] = slice(1, None), slice(None, -1)
+        shifted[tuple(later)] = law[tuple(earlier)] + log
+        out = np.logaddexp(out, shifted)
+    return out
+
+
+class _Loss:
+    """The privacy loss of one law against another, sorted, for the hockey-stick divergence at many orders."""
+
+    def __init__(self, p: np.ndarray, q: np.ndarray):
+        possible = p > -np.inf
+        p, q = p[possible], q[possible]
+        loss = p - q
+        order = np.argsort(-loss)
+        self._p, self._loss = p[order], loss[order]
+        self.largest = float(self._loss[0])
+
+    def log_delta(self, epsilon: np.ndarray) -> np.ndarray:
+        """Log of the sum of ``p (1 - e^(epsilon - loss))`` over the outcomes whose loss exceeds epsilon."""
+        out = np.full(epsilon.shape, -np.inf)
+        for i, end in enumerate(np.searchsorted(-self._loss, -epsilon)):
+            if end:
+                terms = self._p[:end] + np.log(-np.expm1(epsilon[i] - self._loss[:end]))
+                top = terms.max()
+                out[i] = top + math.log(np.exp(terms - top).sum())
+        return out
