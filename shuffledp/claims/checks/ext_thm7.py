@@ -77,7 +77,7 @@ def no_amplification(claim: Record, tally: Tally) -> None:
     for point in [*claim.points(150), *edge]:
         tally.true(claim.value(**point), **point)
         if point["n"] >= 5 and point["epsilon0"] > math.log(point["n"] / 2) / 3:
-            tally.true(not theorem7(**point, delta=1 - 1e-15).amplifies, **point)
+            tally.at_most(point["epsilon0"], theorem7(**point, delta=1 - 1e-15).epsilon_general, **point)
 
 
 @check("ext.thm7.per-step")
