@@ -1,4 +1,4 @@
-"""The command line: ``shuffledp claims`` and ``shuffledp verify``."""
+"""The command line: ``shuffledp claims``, ``shuffledp verify`` and ``shuffledp compare``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,13 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument("id", nargs="?", help="a claim id, e.g. efmrtt19.thm7.general")
     check = commands.add_parser("verify", help="run the checks; exit status 1 if something does not hold as recorded")
     check.add_argument("ids", nargs="*", metavar="ID", help="claim ids; all claims if none is given")
+    reading = commands.add_parser("compare", help="is this formula the claim's? exit status 1 if not, 2 if unreadable")
+    reading.add_argument("id", help="a claim id")
+    reading.add_argument("formula", help="in the claim's symbols, e.g. '12 eps0 sqrt(log(1/delta)/n)'")
+    reading.add_argument("--latex", action="store_true", help="the formula is LaTeX")
     for command in (listing, check):
         command.add_argument("--source", metavar="KEY", help="only the claims of one source, e.g. dr14")
+    for command in (listing, check, reading):
         command.add_argument("--json", action="store_true", help="machine-readable output")
     return parser
 
@@ -109,11 +114,22 @@ def _verify(args) -> int:
     return 1 if wrong or not results else 0
 
 
+def _compare(args) -> int:
+    from .claims import Different, Unreadable, compare
+
+    answer = compare(args.id, args.formula, "latex" if args.latex else "plain")
+    if args.json:
+        print(json.dumps(answer.to_dict(), indent=2))
+    else:
+        print(f"Unreadable: {answer}." if isinstance(answer, Unreadable) else answer)
+    return 2 if isinstance(answer, Unreadable) else 1 if isinstance(answer, Different) else 0
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit status (2 for a request that makes no sense)."""
     args = _parser().parse_args(argv)
     try:
-        return {"claims": _claims, "verify": _verify}[args.command](args)
+        return {"claims": _claims, "verify": _verify, "compare": _compare}[args.command](args)
     except KeyError as error:
         print(f"shuffledp: {error.args[0]}", file=sys.stderr)
         return 2
