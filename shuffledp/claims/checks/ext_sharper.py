@@ -60,7 +60,7 @@ def correlation(claim: Record, tally: Tally) -> None:
         others = math.sqrt(u) * (u - 1) * math.sqrt(-2 * math.log(delta) / n) + u * (u - 1) ** 2 / (2 * n)
         last = theorem7(epsilon0, n, delta).epsilon_last_swap - others
         tally.equal(last, claim.value(epsilon0=epsilon0, n=n, i=n), 1e-10, **point)
-    tally.note("6 200 random and extreme transcripts, n <= 7")
+    tally.note("6 100 random and extreme transcripts, n <= 7")
 
 
 @check("ext.thm7.half")
@@ -81,8 +81,8 @@ def coefficients_nonnegative(n: int, i: int, late: int | None = None) -> bool:
     coefficients. If none is negative the bound holds.
 
     A polynomial is an integer array: powers of s along axis 0, and one axis per tau with its values at 0 and 1 and its
-    leading coefficient, so that products are taken entry by entry. Seconds for (4, 4) and (5, 3), minutes for (5, 4); in
-    all of these the coefficients stay far below 2**63.
+    leading coefficient, so that products are taken entry by entry. Takes seconds for (4, 4) and (5, 3), minutes for
+    (5, 4); in all of these the coefficients stay far below 2**63.
     """
     one, u = np.array([1]), np.array([1, 1])
     denominator = _times(np.array([n - i + 1]), u) + np.array([i - 1 if late is None else late, 0])
