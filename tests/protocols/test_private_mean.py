@@ -303,7 +303,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("change", HOSTILE, ids=lambda change: repr(change)[:60])
+@pytest.mark.parametrize("change", HOSTILE, ids=lambda change: repr(change).split(" at 0x")[0][:60])
 def test_hostile_call_is_refused(change):
     with pytest.raises(DomainError) as refusal:
         private_mean(**{**OK, **change})
