@@ -86,7 +86,7 @@ class Same:
     how: str
 
     def __str__(self) -> str:
-        return f"Same as {self.id}: {self.how}."
+        return f"Same as {self.id}\n  {self.how}"
 
     def to_dict(self) -> dict:
         """The answer as plain Python values."""
@@ -119,11 +119,14 @@ class Different:
 
     def __str__(self) -> str:
         at = ", ".join(f"{name} = {value:.6g}" for name, value in self.point.items())
-        looks = f" It looks like {self.hint}." if self.hint else ""
-        return (
-            f"Different from {self.id}: at {at} the claim is {self.ours:.10g} and your formula {self.yours:.10g}, "
-            f"{self.ratio:.6g} times as much.{looks}"
-        )
+        lines = [
+            f"Different from {self.id}",
+            f"  at     {at}" if at else "",
+            f"  claim  {self.ours:.10g}",
+            f"  yours  {self.yours:.10g}, {self.ratio:.6g} times as much",
+            f"  It looks like {self.hint}." if self.hint else "",
+        ]
+        return "\n".join(line for line in lines if line)
 
     def to_dict(self) -> dict:
         """The answer as plain Python values."""

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def lasting(text: str) -> str:
 
 @pytest.mark.parametrize(("command", "shown"), CONSOLE, ids=[command for command, _ in CONSOLE])
 def test_a_command_on_the_page_prints_what_is_shown(command, shown, capsys, monkeypatch):
-    words = command.split()
+    words = shlex.split(command)
     if "=" in words[0]:
         monkeypatch.setenv(*words.pop(0).split("="))
     assert words[0] == "shuffledp"
@@ -37,4 +38,8 @@ def test_a_command_on_the_page_prints_what_is_shown(command, shown, capsys, monk
 
 
 def test_the_page_shows_each_command():
-    assert {re.sub(r"^\S+=\S+ ", "", command).split()[1] for command, _ in CONSOLE} == {"claims", "verify"}
+    assert {re.sub(r"^\S+=\S+ ", "", command).split()[1] for command, _ in CONSOLE} == {
+        "claims",
+        "compare",
+        "verify",
+    }
