@@ -34,7 +34,7 @@ def _phi(x):
 
 
 _WORDS = {name: getattr(sp, name) for name in (
-    "exp log sqrt sinh cosh tanh Abs Min Max Sum Rational Integer Float pi E factorial binomial LambertW "
+    "exp log sqrt sinh cosh tanh Abs Min Max Sum Integral Rational Integer Float pi E factorial binomial LambertW "
     "And Or Not Implies Eq Le Lt Ge Gt Piecewise floor Symbol true false"
 ).split()} | {"Phi": _Phi, "phi": _phi}  # fmt: skip
 
@@ -67,7 +67,8 @@ def _arguments(statement) -> list[sp.Symbol]:
 def _function(statement):
     """The statement as a function of its symbols in alphabetical order."""
     printer = _Printer({"fully_qualified_modules": False, "inline": True, "allow_unknown_functions": True})
-    shared = not statement.has(sp.Sum)  # a subexpression with the index of a sum cannot be computed outside it
+    # a subexpression with the index of a sum, or the variable of an integral, cannot be computed outside it
+    shared = not statement.has(sp.Sum, sp.Integral)
     return sp.lambdify(_arguments(statement), statement, "mpmath", cse=shared, printer=printer)
 
 
@@ -129,7 +130,7 @@ def same(expr, statement, symbols: Mapping[str, sp.Symbol], points) -> str | Non
         return None
     if any(difference(evaluate(expr, p), evaluate(statement, p)) > mp.mpf("1e-40") for p in points):
         return None
-    if expr.has(sp.Sum) or statement.has(sp.Sum):
+    if any(side.has(sp.Sum, sp.Integral) for side in (expr, statement)):
         return "numerically"
     gap = expr - statement
     zero = gap == 0 or sp.expand(gap) == 0 or sp.simplify(sp.expand(gap.rewrite(sp.exp), force=True)) == 0

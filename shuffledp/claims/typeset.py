@@ -80,6 +80,9 @@ def _call(name: str, args: list[ast.AST]) -> tuple[str, int]:
     if name == "Sum":
         index, low, high = (_show(part)[0] for part in args[1].elts)
         return rf"\sum_{{{index}={low}}}^{{{high}}} {_at_least(args[0], _PRODUCT)}", _SUM
+    if name == "Integral":
+        variable, low, high = (_show(part)[0] for part in args[1].elts)
+        return rf"\int_{{{low}}}^{{{high}}} {_at_least(args[0], _PRODUCT)}\,d{variable}", _SUM
     shown = [_show(arg)[0] for arg in args]
     if name == "exp":
         return f"e^{{{shown[0]}}}", _POWER

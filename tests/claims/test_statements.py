@@ -1,4 +1,4 @@
-"""Statements are evaluated with 50 digits, sums and integer parts included."""
+"""Statements are evaluated with 50 digits, sums, integrals and integer parts included."""
 
 from fractions import Fraction
 
@@ -18,10 +18,11 @@ SYMBOLS = {"x": sp.Symbol("x", positive=True), "n": sp.Symbol("n", integer=True,
         ("Sum(1/k, (k, 1, n))", Fraction(363, 140)),
         ("Sum(j/k, (j, 1, k), (k, 1, n))", Fraction(35, 2)),
         ("Sum((k + 1)**2 + 1/(k + 1)**2, (k, 1, 2))", Fraction(481, 36)),
+        ("Integral(n*v**(n - 1)/x, (v, 0, 1))", 1 / Fraction(1.1)),
         ("floor(n*x)", Fraction(7)),
     ],
 )
-def test_sums_and_integer_parts_have_fifty_digits(text, value):
+def test_sums_integrals_and_integer_parts_have_fifty_digits(text, value):
     found = statements.evaluate(statements.read(text, SYMBOLS), {"n": 7, "x": 1.1})
     with mp.workdps(60):
         assert abs(found * value.denominator / value.numerator - 1) < mp.mpf("1e-48")

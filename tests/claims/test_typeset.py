@@ -18,6 +18,7 @@ from shuffledp.claims.typeset import latex
         ("x_i", "x_{i}"),
         ("Implies(a > b, b < a)", r"a > b \;\Longrightarrow\; b < a"),
         ("Sum(x, (i, 1, n))", r"\sum_{i=1}^{n} x"),
+        ("Integral(1 + x, (x, 0, 1))", r"\int_{0}^{1} (1 + x)\,dx"),
     ],
 )
 def test_latex(text, expected):
