@@ -9,7 +9,7 @@ from shuffledp import claims
 from shuffledp.claims.readings import Unreadable, damages, from_latex, parse, show
 from shuffledp.cli import main
 
-GENERAL, REFINED, SIMPLE = (f"efmrtt19.thm7.{form}" for form in ("general", "refined", "simple"))
+GENERAL, REFINED, SIMPLE = "efmrtt19.thm7.general", "efmrtt19.thm7.refined", "efmrtt19.thm7.simple"
 
 SAME = [
     (SIMPLE, "12*epsilon0*sqrt(log(1/delta)/n)"),

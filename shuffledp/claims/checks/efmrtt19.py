@@ -74,6 +74,24 @@ def threshold(claim: Record, tally: Tally) -> None:
 
 @check("efmrtt19.thm7.fields")
 def fields(claim: Record, tally: Tally) -> None:
+    """The factor at 50 digits; every other field by its documented meaning; each side condition fails somewhere."""
+    conditions = []
+    for point in claim.points(200):
+        form, (epsilon0, n, delta) = theorem7(**point), point.values()
+        if math.isfinite(form.epsilon_general):
+            tally.equal(form.amplification_factor, claim.value(**point), 1e-12, **point)
+        tally.true(form.estimate == form.epsilon == form.epsilon_general, **point)
+        tally.equal(form.log_inv_delta, -mp.log(delta), 1e-15, **point)
+        tally.true((form.epsilon0, form.n, form.delta) == (epsilon0, n, delta), **point)
+        tally.true(form.refined_valid == (epsilon0 <= math.log(n / 4) / 3), **point)
+        tally.true(form.simple_valid == (n >= 1000 and epsilon0 < 0.5 and delta < 0.01), **point)
+        conditions.append((form.refined_valid, form.simple_valid))
+    for valid in map(set, zip(*conditions, strict=True)):
+        tally.true(valid == {True, False})
+
+
+@check("efmrtt19.thm7.amplifies")
+def amplifies(claim: Record, tally: Tally) -> None:
     wrong = 0
     for point in claim.points(300):
         form = theorem7(**point)
