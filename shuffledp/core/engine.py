@@ -10,7 +10,7 @@ import numpy as np
 
 from .numerics import log1p_minus, stirling_remainder
 
-__all__ = ["log_binomial_excess", "log_two_group_excess"]
+__all__ = ["log_binomial_excess", "log_binomial_probability", "log_two_group_excess"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -52,8 +52,7 @@ def log_binomial_excess(n, p, q, m, d, gap, slope) -> np.ndarray:
     suffice). The probability b(m) is written by deviances, with d as given.
     """
     r, j = p / q, n - m
-    counts, means, distances = np.stack([m, j]), np.stack([n * p, n * q]), np.stack([d, -d])
-    log_pmf = stirling_remainder(n) - np.sum(stirling_remainder(counts) + _deviance(counts, means, distances), axis=0)
+    log_pmf = log_binomial_probability(n, p, q, m, d)
     start = 1 - d / q  # derivative of the log weight at v = 0
     cut = _cut(m, j, r, start)
     v = cut[..., None] * _NODES
@@ -62,6 +61,12 @@ def log_binomial_excess(n, p, q, m, d, gap, slope) -> np.ndarray:
     integral = (np.exp(log_weight) * (gap[..., None] + slope[..., None] * (rv / (1 + rv)))) @ _WEIGHTS
     with np.errstate(divide="ignore"):
         return log_pmf + np.log(m * cut) + np.log(integral)
+
+
+def log_binomial_probability(n, p, q, m, d) -> np.ndarray:
+    """Log probability of the count m, by deviances from the means; ``d = m - n p`` comes without cancellation."""
+    counts, means, distances = np.stack([m, n - m]), np.stack([n * p, n * q]), np.stack([d, -d])
+    return stirling_remainder(n) - np.sum(stirling_remainder(counts) + _deviance(counts, means, distances), axis=0)
 
 
 def _deviance(x, mean, d) -> np.ndarray:
