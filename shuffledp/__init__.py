@@ -10,6 +10,7 @@ from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
 from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
 from .exact.channels import shuffled_channel
+from .exact.k_ary import shuffled_krr
 from .exact.randomized_response import shuffled_rr
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
@@ -28,6 +29,7 @@ __all__ = [
     "laplace_scale",
     "private_mean",
     "shuffled_channel",
+    "shuffled_krr",
     "shuffled_rr",
     "theorem7",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from .domain import DomainError, real, real_array
 from .numerics import safe_root
 
-__all__ = ["PrivacyCurve", "calibrate_epsilon0", "calibrate_n"]
+__all__ = ["PrivacyCurve", "SlowCurve", "calibrate_epsilon0", "calibrate_n"]
 
 
 class PrivacyCurve:
@@ -34,6 +34,9 @@ class PrivacyCurve:
         (absolutely of ``log_delta`` where delta underflows). `epsilon` allows for it.
     epsilon_max : float
         From here on delta is exactly 0 (pure differential privacy), or ``inf``.
+    loss_laws : tuple
+        The privacy-loss laws, one per direction, of which the curve is the larger; empty where they are not known.
+        `shuffledp.compose` needs them.
     """
 
     KINDS = ("exact", "upper bound", "limit")
@@ -46,6 +49,7 @@ class PrivacyCurve:
         kind: str,
         accuracy: float = 1e-12,
         epsilon_max: float = math.inf,
+        loss_laws: tuple = (),
     ):
         if kind not in self.KINDS:
             raise ValueError(f"kind must be one of {self.KINDS}, got {kind!r}")
@@ -54,6 +58,7 @@ class PrivacyCurve:
         self.kind = kind
         self.accuracy = accuracy
         self.epsilon_max = epsilon_max
+        self.loss_laws = loss_laws
 
     def __repr__(self) -> str:
         return f"<PrivacyCurve: {self.name} ({self.kind})>"
@@ -159,6 +164,52 @@ class PrivacyCurve:
         raise ArithmeticError(f"{self.name} could not be inverted: it is not a decreasing function of epsilon")
 
 
+class SlowCurve(PrivacyCurve):
+    """A curve whose values take long: each epsilon is found on its own, in few evaluations and none far from the root.
+
+    Parameters
+    ----------
+    scale : float
+        mu of the Gaussian limit, where the search starts.
+    rtol : float
+        Relative width of the bracket in which the search stops, on its safe side.
+    """
+
+    def __init__(self, log_delta, *, scale: float, rtol: float = 1e-12, **description):
+        super().__init__(log_delta, **description)
+        self._scale = scale
+        self._rtol = rtol
+
+    def _invert(self, goal: np.ndarray) -> np.ndarray:
+        return np.array([self._invert_one(float(one)) for one in goal])
+
+    def _invert_one(self, goal: float) -> float:
+        def excess(epsilon: float) -> float:
+            return _excess_over(float(self._values(np.array([epsilon]))[0]), goal)
+
+        if excess(0.0) <= 0:
+            return 0.0
+        deviations, depth = 0.0, math.log(self._scale) - goal
+        for _ in range(4):  # of the Gaussian limit: log delta = log(scale) - t^2/2 - log(1 + t^2) - 0.9
+            deviations = math.sqrt(2 * max(depth - 0.9 - math.log1p(deviations**2), 1e-3))
+        high = min(deviations * self._scale, self.epsilon_max)
+        if excess(high) > 0:
+            while excess(high) > 0:
+                low, high = high, min(1.1 * high, self.epsilon_max)
+        else:
+            low = high / 1.1
+            while excess(low) <= 0:
+                low, high = low / 1.5, low
+        return safe_root(excess, low, high, rtol=self._rtol)
+
+
+def _excess_over(log_delta: float, goal: float) -> float:
+    """The sign of ``log_delta - goal``, on a scale on which Gaussian curves are nearly straight."""
+    if log_delta == -math.inf:
+        return log_delta
+    return (log_delta - goal) / (math.sqrt(-min(log_delta, 0.0)) + math.sqrt(-goal))
+
+
 _MAX_ROUNDS = 200
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _QUARTERS = np.array([0.25, 0.5, 0.75])
@@ -256,16 +307,13 @@ def calibrate_n(make_curve: Callable[[int], PrivacyCurve], epsilon, delta) -> in
 
 
 def _excess(make_curve, epsilon: float, delta) -> Callable[[float], float]:
-    """A function of the parameter with the sign of ``log_delta(epsilon) - goal``, nearly linear where that is not."""
+    """A function of the parameter that is at most 0 where its curve keeps the guarantee."""
     if not callable(make_curve):
         raise DomainError(f"make_curve must be a function that returns a PrivacyCurve, got {make_curve!r}")
     log_target = math.log(real("delta", delta, above=0, below=1))
 
     def excess(parameter) -> float:
         curve = make_curve(parameter)
-        log_delta, goal = min(curve.log_delta(epsilon), 0.0), log_target - curve.accuracy
-        if log_delta == -math.inf:
-            return log_delta
-        return (log_delta - goal) / (math.sqrt(-log_delta) + math.sqrt(-goal))
+        return _excess_over(curve.log_delta(epsilon), log_target - curve.accuracy)
 
     return excess

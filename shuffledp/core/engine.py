@@ -69,6 +69,23 @@ def log_binomial_probability(n, p, q, m, d) -> np.ndarray:
     return stirling_remainder(n) - np.sum(stirling_remainder(counts) + _deviance(counts, means, distances), axis=0)
 
 
+def log_binomial_call(n, p: float, q: float, threshold) -> np.ndarray:
+    r"""Log of :math:`E(T-t)_+` for :math:`T \sim \mathrm{Bin}(n, p)` and any threshold t, as precise as t in double.
+
+    Below the mean by parity, :math:`E(T-t)_+ = (np - t) + E(t-T)_+`, above it by `log_binomial_excess`.
+    """
+    n, threshold = np.broadcast_arrays(np.asarray(n, float), np.asarray(threshold, float))
+    below = threshold < n * p
+    success, failure = np.where(below, q, p), np.where(below, p, q)
+    t = np.where(below, n - threshold, threshold)
+    reachable = t < n
+    size, t = np.where(reachable, n, 1.0), np.where(reachable, t, 0.5)
+    m = np.maximum(np.ceil(t), 1.0)
+    excess = log_binomial_excess(size, success, failure, m, np.maximum(m - size * success, 0.0), m - t, size - m)
+    excess = np.where(reachable, excess, -np.inf)
+    return np.where(below, np.logaddexp(np.log(np.where(below, n * p - threshold, 1.0)), excess), excess)
+
+
 def _deviance(x, mean, d) -> np.ndarray:
     """``x log(x/mean) - (x - mean)`` for ``d = x - mean``: no cancellation where x is close to the mean."""
     positive = np.maximum(x, 0.5)  # at x = 0 the deviance is the mean
@@ -76,7 +93,7 @@ def _deviance(x, mean, d) -> np.ndarray:
     near = (np.abs(u) < 0.2) & (x > 0)
     out = -positive * log1p_minus(np.where(near, u, 0.0))
     if not near.all():
-        out = np.where(near, out, np.where(x == 0, mean, positive * np.log(positive / mean) - d))
+        out = np.where(near, out, np.where(x == 0, mean, positive * np.log(positive / np.maximum(mean, 1e-300)) - d))
     return out
 
 

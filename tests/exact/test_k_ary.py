@@ -1,0 +1,105 @@
+"""Shuffled k-ary randomized response against exact enumeration of histograms."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from shuffledp import DomainError, shuffled_channel, shuffled_krr
+from shuffledp.core.randomizers import RandomizedResponse
+
+
+def enumerated_third(k, growth, n, order):
+    """The hockey-stick divergence of (second, third, ...) from (first, third, ...) in exact rationals."""
+    p = Fraction(1) / (growth + k - 1)
+
+    def add(law, symbol):
+        grown = {}
+        for histogram, chance in law.items():
+            for y in range(k):
+                key = tuple(count + (i == y) for i, count in enumerate(histogram))
+                grown[key] = grown.get(key, 0) + chance * p * (growth if y == symbol else 1)
+        return grown
+
+    others = {(0,) * k: Fraction(1)}
+    for _ in range(n - 1):
+        others = add(others, 2)
+    before, after = add(others, 0), add(others, 1)
+    return float(sum(max(after[h] - order * before[h], 0) for h in after))
+
+
+@pytest.mark.parametrize("k, n", [(3, 2), (3, 9), (4, 7), (5, 4)])
+def test_third_equals_exact_enumeration(k, n):
+    for growth, order in (
+        (Fraction(3), Fraction(1)),
+        (Fraction(3), Fraction(3, 2)),
+        (Fraction(6, 5), Fraction(11, 10)),
+    ):
+        delta = shuffled_krr(k, math.log(growth), n).delta(math.log(order))
+        assert delta == pytest.approx(enumerated_third(k, growth, n, order), rel=1e-12, abs=0)
+    assert delta != pytest.approx(enumerated_third(k + 1, growth, n, order), rel=1e-6)
+
+
+@pytest.mark.parametrize("k, epsilon0, n", [(3, 1.0, 2), (3, 2.0, 60), (4, 1.0, 40), (5, 0.3, 12)])
+def test_first_equals_the_channel_of_the_two_symbols(k, epsilon0, n):
+    epsilon = np.array([0, 0.01, 0.1, 0.3, 0.5, 0.9]) * epsilon0
+    rows = RandomizedResponse(k, epsilon0).matrix[:2]
+    np.testing.assert_allclose(
+        shuffled_krr(k, epsilon0, n, "first").log_delta(epsilon),
+        shuffled_channel(rows, n).log_delta(epsilon),
+        rtol=0,
+        atol=1e-11,
+    )
+
+
+@pytest.mark.parametrize(
+    "k, epsilon0, n, epsilon, third, first",
+    [(3, 1.0, 20, 0.3, 0.016072, 0.010997), (3, 2.0, 20, 0.1, 0.22708, 0.16451), (4, 4.0, 100, 3.5, 2.1342e-3, None)],
+)
+def test_published_values_and_the_worse_of_two(k, epsilon0, n, epsilon, third, first):
+    assert shuffled_krr(k, epsilon0, n).delta(epsilon) == pytest.approx(third, rel=5e-5)
+    if first:
+        assert shuffled_krr(k, epsilon0, n, "first").delta(epsilon) == pytest.approx(first, rel=5e-5)
+        assert shuffled_krr(k, epsilon0, n, "worst").delta(epsilon) == pytest.approx(third, rel=5e-5)
+
+
+def test_neither_data_set_is_always_worse():
+    deltas = {others: shuffled_krr(4, 4.0, 100, others).delta(3.95) for others in ("third", "first", "worst")}
+    assert deltas["first"] > 10 * deltas["third"] > 0
+    assert deltas["worst"] == deltas["first"]
+
+
+@pytest.mark.parametrize("k, epsilon0, n", [(10, 1.0, 10**6), (30, 2.0, 10**9), (3, 1.0, 10**12)])
+def test_large_n_approaches_the_gaussian_curve(k, epsilon0, n):
+    """At one standard deviation the Gaussian limit is right to O(mu): the third symbol's Fisher constant."""
+    mu = math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0)
+    gaussian = ndtr(mu / 2 - 1) - math.exp(mu) * ndtr(-mu / 2 - 1)
+    exact = shuffled_krr(k, epsilon0, n).delta(mu)
+    assert exact == pytest.approx(gaussian, rel=2 * mu + 1e-6)
+    assert shuffled_krr(k, epsilon0, n).delta(1.1 * mu) != pytest.approx(gaussian, rel=0.05)
+
+
+@pytest.mark.parametrize("others", ["third", "first", "worst"])
+@pytest.mark.parametrize("k, epsilon0, n, delta", [(3, 0.5, 50, 1e-4), (10, 1.0, 10**6, 1e-8)])
+def test_epsilon_is_safe_and_inverts(others, k, epsilon0, n, delta):
+    curve = shuffled_krr(k, epsilon0, n, others)
+    epsilon = curve.epsilon(delta)
+    assert curve.delta(epsilon) <= delta < curve.delta(epsilon * (1 - 1e-9))
+
+
+def test_edges():
+    curve = shuffled_krr(3, 1.0, 10)
+    assert curve.delta(1.0) == 0.0 and curve.delta(2.0) == 0.0 and curve.epsilon(0.9) == 0.0
+    assert 0 < curve.delta(1 - 1e-9) < 1e-12
+    assert curve.epsilon(1e-300) <= 1.0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(2, 1.0, 10), (3.5, 1.0, 10), (3, 0.0, 10), (3, math.nan, 10), (3, 40.0, 10), (3, 1.0, 1), (3, 1.0, 10, "second")],
+)
+def test_hostile_arguments_are_refused(arguments):
+    with pytest.raises(DomainError):
+        shuffled_krr(*arguments)
