@@ -93,7 +93,7 @@ def _deviance(x, mean, d) -> np.ndarray:
     near = (np.abs(u) < 0.2) & (x > 0)
     out = -positive * log1p_minus(np.where(near, u, 0.0))
     if not near.all():
-        out = np.where(near, out, np.where(x == 0, mean, positive * np.log(positive / np.maximum(mean, 1e-300)) - d))
+        out = np.where(near, out, np.where(x == 0, mean, positive * np.log(positive / np.maximum(mean, 1e-307)) - d))
     return out
 
 
