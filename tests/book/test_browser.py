@@ -103,6 +103,7 @@ def tab(browser, base, request):
         color_scheme=mode.get("scheme", "light"),
         reduced_motion="reduce",
     )
+    context.set_default_timeout(120_000)  # milliseconds; a busy machine is no fault of the page
     page = context.new_page()
     page.problems = []
 
@@ -206,7 +207,7 @@ def test_every_dropdown_opens_by_keyboard(tab, base):
             assert not body.is_visible(), name
             box.locator("button.toggle-button").first.focus()
             tab.keyboard.press("Enter")
-            body.wait_for(state="visible", timeout=2000)
+            body.wait_for(state="visible")
 
 
 def test_dark_switch(tab, base):
@@ -231,4 +232,4 @@ def test_a_wide_formula_says_so_and_scrolls_by_keyboard(tab, base):
     wide.first.focus()
     for _ in range(5):
         tab.keyboard.press("ArrowRight")
-    tab.wait_for_function("() => document.querySelector('mjx-container.scrolls.more-before') !== null", timeout=3000)
+    tab.wait_for_function("() => document.querySelector('mjx-container.scrolls.more-before') !== null")
