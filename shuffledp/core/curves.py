@@ -133,7 +133,7 @@ class PrivacyCurve:
         top = min(self.epsilon_max, 1.0)
         grid = np.append(0.0, top * 4.0 ** np.arange(-15, 1))
         values = self._values(grid)
-        while not values.min() <= goal.min():
+        while not values.min() <= goal.min(initial=math.inf):
             if not grid[-1] < 1e300:
                 raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
             grid = np.append(grid, min(4 * grid[-1], self.epsilon_max))

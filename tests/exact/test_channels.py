@@ -46,7 +46,7 @@ def test_equals_exact_enumeration(rows, n, ones):
         delta = shuffled_channel(as_floats(rows), n, ones, direction).delta(math.log(order))
         assert delta == pytest.approx(exact, rel=1e-12, abs=1e-15)  # log(order) is rounded
         positive += exact > 0
-    assert positive >= 3
+    assert positive >= 2
     other = enumerated(rows, n, ones, Fraction(11, 10), "reverse")
     assert shuffled_channel(as_floats(rows), n, ones, "forward").delta(math.log(1.1)) != pytest.approx(other, rel=1e-6)
 
