@@ -34,6 +34,8 @@ class PrivacyCurve:
         (absolutely of ``log_delta`` where delta underflows). `epsilon` allows for it.
     epsilon_max : float
         From here on delta is exactly 0 (pure differential privacy), or ``inf``.
+    scale : float, optional
+        mu of the curve's Gaussian limit, where it has one: where `epsilon` looks first.
     loss_laws : tuple
         The privacy-loss laws, one per direction, of which the curve is the larger; empty where they are not known.
         `shuffledp.compose` needs them.
@@ -49,6 +51,7 @@ class PrivacyCurve:
         kind: str,
         accuracy: float = 1e-12,
         epsilon_max: float = math.inf,
+        scale: float | None = None,
         loss_laws: tuple = (),
     ):
         if kind not in self.KINDS:
@@ -58,6 +61,7 @@ class PrivacyCurve:
         self.kind = kind
         self.accuracy = accuracy
         self.epsilon_max = epsilon_max
+        self.scale = scale
         self.loss_laws = loss_laws
 
     def __repr__(self) -> str:
@@ -131,7 +135,12 @@ class PrivacyCurve:
         points around an interpolated guess, and keeps the first step of the ladder that is low enough.
         """
         top = min(self.epsilon_max, 1.0)
-        grid = np.append(0.0, top * 4.0 ** np.arange(-15, 1))
+        if self.scale:
+            far = top * 16.0 ** -np.arange(16)
+            near = self.scale * _DEVIATIONS
+            grid = np.concatenate([near[near < 0.8 * top], far[(far > 1.2 * near[-1]) | (far == top)][::-1]])
+        else:
+            grid = top * _COARSE
         values = self._values(grid)
         while not values.min() <= goal.min(initial=math.inf):
             if not grid[-1] < 1e300:
@@ -146,18 +155,18 @@ class PrivacyCurve:
             index = np.arange(rows.size)
             low, high = points[index, first - 1], points[index, first]
             out[rows] = high
-            wide = high - low > 4e-15 * high
+            wide = high - low > 2e-14 * high
             if not wide.any():
                 return out
-            near = np.clip(first[:, None] + _NEIGHBOURS, 0, points.shape[1] - 1)
-            near_points, near_logs = np.take_along_axis(points, near, 1)[wide], np.take_along_axis(logs, near, 1)[wide]
+            near = np.minimum(np.maximum(first[wide, None] + _NEIGHBOURS, 0), points.shape[1] - 1)
+            near_points, near_logs = points[index[wide, None], near], logs[index[wide, None], near]
             rows, low, high = rows[wide], low[wide, None], high[wide, None]
             guess = _interpolate(near_points, near_logs, goal[rows])[:, None]
             guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
             width = high - low
-            ladder = np.maximum(width * _LADDER, 1.5e-15 * guess)
+            ladder = np.maximum(width * _LADDER, 8e-15 * guess)
             steps = np.concatenate([guess - ladder, guess + ladder, low + width * _QUARTERS], axis=1)
-            steps = np.sort(np.clip(steps, low, high), axis=1)
+            steps = np.sort(np.minimum(np.maximum(steps, low), high), axis=1)
             ends = near_logs[:, 1:3]
             points = np.concatenate([low, steps, high], axis=1)
             logs = np.concatenate([ends[:, :1], self._values(steps.ravel()).reshape(steps.shape), ends[:, 1:]], axis=1)
@@ -169,15 +178,14 @@ class SlowCurve(PrivacyCurve):
 
     Parameters
     ----------
-    scale : float
-        mu of the Gaussian limit, where the search starts.
     rtol : float
         Relative width of the bracket in which the search stops, on its safe side.
+    **description
+        As for `PrivacyCurve`; `scale` is needed.
     """
 
     def __init__(self, log_delta, *, scale: float, rtol: float = 1e-12, **description):
-        super().__init__(log_delta, **description)
-        self._scale = scale
+        super().__init__(log_delta, scale=scale, **description)
         self._rtol = rtol
 
     def _invert(self, goal: np.ndarray) -> np.ndarray:
@@ -189,10 +197,10 @@ class SlowCurve(PrivacyCurve):
 
         if excess(0.0) <= 0:
             return 0.0
-        deviations, depth = 0.0, math.log(self._scale) - goal
+        deviations, depth = 0.0, math.log(self.scale) - goal
         for _ in range(4):  # of the Gaussian limit: log delta = log(scale) - t^2/2 - log(1 + t^2) - 0.9
             deviations = math.sqrt(2 * max(depth - 0.9 - math.log1p(deviations**2), 1e-3))
-        high = min(deviations * self._scale, self.epsilon_max)
+        high = min(deviations * self.scale, self.epsilon_max)
         if excess(high) > 0:
             while excess(high) > 0:
                 low, high = high, min(1.1 * high, self.epsilon_max)
@@ -211,9 +219,11 @@ def _excess_over(log_delta: float, goal: float) -> float:
 
 
 _MAX_ROUNDS = 200
+_COARSE = np.append(0.0, 4.0 ** np.arange(-15, 1))  # of the largest epsilon to begin with
+_DEVIATIONS = np.concatenate([[0.0, 0.05, 0.2], np.arange(0.5, 8.1, 0.5), [9, 11, 14, 18, 25]])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _QUARTERS = np.array([0.25, 0.5, 0.75])
-_LADDER = np.array([1e-1, 3e-3, 5e-5, 0.0])
+_LADDER = np.array([1e-1, 3e-3, 5e-5, 3e-8])
 
 
 def _interpolate(points: np.ndarray, logs: np.ndarray, goal: np.ndarray) -> np.ndarray:
