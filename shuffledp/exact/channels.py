@@ -44,7 +44,7 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
 
     Notes
     -----
-    Claims ``shvets26.lr.general``, ``shvets26.model``. With M the law of the other users' histogram, the histograms
+    With M the law of the other users' histogram, the histograms
     before and after are :math:`\sum_y W_0(y) M(h - e_y)` and :math:`\sum_y W_1(y) M(h - e_y)`: one user left out, so
     that the ratio of the two is right to rounding however rare h is. Everything is kept as logs.
     """
