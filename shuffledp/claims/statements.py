@@ -40,7 +40,10 @@ _WORDS = {name: getattr(sp, name) for name in (
 
 
 class _Printer(MpmathPrinter):
-    """Sums run over numbers of full precision, not over Python integers."""
+    """Sums run over numbers of full precision, not over Python integers; a binomial outside its triangle is 0."""
+
+    def _print_binomial(self, expr):
+        return f"binomial({', '.join(map(self._print, expr.args))})"
 
     def _print_Sum(self, expr):
         term = self._print(expr.function)

@@ -15,6 +15,7 @@ SYMBOLS = {"x": sp.Symbol("x", positive=True), "n": sp.Symbol("n", integer=True,
     ("text", "value"),
     [
         ("Sum(binomial(n, k)*x**k, (k, 0, n))", (Fraction(1.1) + 1) ** 7),
+        ("Sum(binomial(n - 7, k - 1) + binomial(2, k), (k, 0, n))", Fraction(5)),
         ("Sum(1/k, (k, 1, n))", Fraction(363, 140)),
         ("Sum(j/k, (j, 1, k), (k, 1, n))", Fraction(35, 2)),
         ("Sum((k + 1)**2 + 1/(k + 1)**2, (k, 1, 2))", Fraction(481, 36)),

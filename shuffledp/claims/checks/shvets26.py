@@ -70,3 +70,60 @@ def exact_delta(claim: Record, tally: Tally) -> None:
     for at in claim.points(40):
         curve = shuffled_rr(at["epsilon0"], at["n"], direction="forward")
         tally.equal(curve.delta(at["epsilon"]), claim.value(**at), 1e-11, **at)
+
+
+def inputs(n: int, ones: int) -> tuple[int, ...]:
+    """The first user holds 0, ``ones`` of the other n - 1 hold 1."""
+    return (0,) + (1,) * ones + (0,) * (n - 1 - ones)
+
+
+def neighbours(n: int, ones: int, odds: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+    """Laws of the count before and after the first user changes from 0 to 1."""
+    before = inputs(n, ones)
+    return law_of_the_count(before, odds), law_of_the_count((1,) + before[1:], odds)
+
+
+def stick(after: list[Fraction], before: list[Fraction], order: Fraction) -> Fraction:
+    """Hockey-stick divergence of order ``e^epsilon``, exactly."""
+    return sum((max(p - order * q, Fraction(0)) for p, q in zip(after, before, strict=True)), Fraction(0))
+
+
+@check("shvets26.exact.general")
+def any_composition(claim: Record, tally: Tally) -> None:
+    for odds, order, n in product(ODDS[:2], (Fraction(1), Fraction(5, 4)), (2, 5)):
+        for k in range(n):
+            before, after = neighbours(n, k, odds)
+            at = {"epsilon0": exact_log(odds), "epsilon": exact_log(order), "n": n, "k": k}
+            gains = [sum(after[j:]) - order * sum(before[j:]) for j in range(1, n + 1)]
+            for j, gain in enumerate(gains, 1):
+                tally.equal(1 + digits(gain), 1 + claim.value(**at, j=j), 1e-45, **at, j=j)  # the gain may be 0
+            tally.true(max(gains) == stick(after, before, order), what="a threshold is best", **at)
+            mirrored = neighbours(n, n - 1 - k, odds)
+            tally.true(stick(*mirrored, order) == max(gains), what="reverse at n - 1 - k", **at)
+            for ones, direction in ((k, "forward"), (n - 1 - k, "reverse")):
+                curve = shuffled_rr(math.log(odds), n, ones, direction)
+                tally.equal(curve.delta(math.log(order)), digits(max(gains)), 1e-11, **at)
+    for at in claim.points(12):  # the library's value is attained at one threshold and exceeded at none
+        delta = shuffled_rr(at["epsilon0"], at["n"], at["k"], "forward").delta(at["epsilon"])
+        values = {j: claim.value(**(at | {"j": j})) for j in range(max(at["j"] - 1, 1), min(at["j"] + 1, at["n"]) + 1)}
+        tally.true(max(values.values()) <= delta * (1 + 1e-11), what="no threshold gives more", **at)
+    for n, k, j in ((12, 0, 5), (12, 11, 11), (24, 10, 14)):
+        at = {"epsilon0": 2.0, "epsilon": 0.5, "n": n, "k": k}
+        best = max(claim.value(**at, j=i) for i in range(max(j - 2, 1), min(j + 2, n) + 1))
+        tally.equal(shuffled_rr(2.0, n, k, "forward").delta(0.5), best, 1e-11, **at)
+
+
+@check("shvets26.exact.mlr")
+def log_concave(claim: Record, tally: Tally) -> None:
+    for at in claim.points(40):
+        tally.true(claim.value(**at), **at)
+    for odds, n in product(ODDS, (3, 6)):
+        for k in range(n):
+            others = law_of_the_count(inputs(n, k)[1:], odds)
+            at = {"epsilon0": exact_log(odds), "n": n, "k": k}
+            for j in range(1, n - 1):
+                truth = others[j] ** 2 >= others[j - 1] * others[j + 1]
+                tally.true(truth == claim.value(**at, j=j), **at, j=j)
+            before, after = neighbours(n, k, odds)
+            ratios = [p / q for p, q in zip(after, before, strict=True)]
+            tally.true(ratios == sorted(ratios), what="the ratio increases with the count", **at)
