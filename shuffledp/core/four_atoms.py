@@ -19,7 +19,7 @@ __all__ = ["log_four_atom_excess", "saddle", "tilted", "window"]
 
 _SHORT, _LONG = 3 * 10**4, 3 * 10**7  # terms of the double sum: always taken, and at most
 _BLOCK = 2 * 10**5  # terms held at once
-_LEAST_PAIRS = 50.0  # n w from which the half-period echoes, of size e^(-4 n w), are negligible
+_LEAST_PAIRS = 300.0  # n w from which the integral is tried; its half-period echoes have size e^(-4 n w)
 _BALANCED = 10.0**6  # n w up to which the single sum at epsilon = 0 is taken
 _ECHOES = 2**16
 _TOLERANCE = 1e-11
@@ -124,8 +124,8 @@ def _windows(n, weights, values, theta):
 
 
 def window(n: int, p: float) -> tuple[int, int]:
-    """Where a binomial count is, but for less than e^-40 of its law."""
-    reach = 9.5 * math.sqrt(n * p * (1 - p)) + 45
+    """Where a binomial count is, but for at most e^-42 of its law on either side (Bernstein's inequality)."""
+    reach = 14 + math.sqrt(196 + 84 * n * p * (1 - p))
     return max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
 
 

@@ -82,7 +82,7 @@ def test_large_n_approaches_the_gaussian_curve(k, epsilon0, n):
 
 
 @pytest.mark.parametrize("others", ["third", "first", "worst"])
-@pytest.mark.parametrize("k, epsilon0, n, delta", [(3, 0.5, 50, 1e-4), (10, 1.0, 10**6, 1e-8)])
+@pytest.mark.parametrize("k, epsilon0, n, delta", [(3, 0.5, 50, 1e-4), (10, 1.0, 10**5, 1e-8)])
 def test_epsilon_is_safe_and_inverts(others, k, epsilon0, n, delta):
     curve = shuffled_krr(k, epsilon0, n, others)
     epsilon = curve.epsilon(delta)
@@ -103,3 +103,26 @@ def test_edges():
 def test_hostile_arguments_are_refused(arguments):
     with pytest.raises(DomainError):
         shuffled_krr(*arguments)
+
+
+# the evaluators change with n and epsilon: nothing must show ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("others", ["third", "first"])
+@pytest.mark.parametrize("k, epsilon0, n", [(4, 1.0, 500), (20, 3.0, 10**6), (3, 0.2, 10**5)])
+def test_delta_decreases_and_is_convex_in_the_order(others, k, epsilon0, n):
+    mu = math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0)
+    order = np.linspace(1 + 0.1 * mu, math.exp(min(epsilon0, 7 * mu)), 12)
+    delta = shuffled_krr(k, epsilon0, n, others).delta(np.log(order))
+    change = np.diff(delta)
+    assert np.all(change < 0)
+    assert np.all(np.diff(change) >= -1e-9 * delta[1:-1])
+    assert delta[0] <= math.tanh(epsilon0 / 2)
+
+
+@pytest.mark.parametrize("others", ["third", "first"])
+def test_more_users_or_more_noise_never_hurt(others):
+    logs = [shuffled_krr(5, 1.0, n, others).log_delta(0.1) for n in (2, 3, 10, 100, 1000, 1001, 10**4, 10**5)]
+    assert np.all(np.diff(logs) < 1e-10)
+    logs = [shuffled_krr(5, epsilon0, 500, others).log_delta(0.1) for epsilon0 in (0.11, 0.5, 1.0, 1.01, 3.0, 9.0)]
+    assert np.all(np.diff(logs) > -1e-10)
