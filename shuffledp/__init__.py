@@ -6,6 +6,7 @@ that is void or weaker than it looks warns with `GuaranteeWarning`.
 """
 
 from .bounds.theorem7 import Theorem7, theorem7
+from .core.composition import compose
 from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
 from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
@@ -23,6 +24,7 @@ __all__ = [
     "calibrate_epsilon0",
     "calibrate_n",
     "classical_epsilon_max",
+    "compose",
     "gaussian_curve",
     "gaussian_sigma",
     "gdp",

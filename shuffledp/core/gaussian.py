@@ -14,6 +14,7 @@ from scipy.special import erfcx, exprel, ndtr
 
 from .curves import PrivacyCurve
 from .domain import DomainError, choice, real
+from .losses import GaussianLoss
 from .numerics import divide_up, safe_root
 
 __all__ = ["classical_epsilon_max", "gaussian_curve", "gaussian_sigma", "gdp"]
@@ -93,7 +94,11 @@ def gdp(mu: float) -> PrivacyCurve:
     """
     mu = real("mu", mu, above=0)
     return PrivacyCurve(
-        lambda epsilon: _log_delta(mu, epsilon), name=f"{mu:.6g}-Gaussian DP", kind="exact", accuracy=_ACCURACY
+        lambda epsilon: _log_delta(mu, epsilon),
+        name=f"{mu:.6g}-Gaussian DP",
+        kind="exact",
+        accuracy=_ACCURACY,
+        loss_laws=(GaussianLoss(mu),),
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.curves import PrivacyCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_excess, log_two_group_excess
+from ..core.losses import BinomialLoss
 from ..core.numerics import safe_root
 
 __all__ = ["shuffled_rr"]
@@ -79,9 +80,10 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
         if ones:  # swapping the labels 0 and 1 turns T_{n-1}, T_n into T_1, T_0
             rising = tuple(not up for up in rising)
         log_delta, accuracy = _canonical_log_delta(epsilon0, n, rising), 1e-12
+        laws = tuple(BinomialLoss(epsilon0, n, up) for up in rising)
     else:
-        log_delta, accuracy = _general_log_delta(epsilon0, n, ones, rising), 1e-11
-    return PrivacyCurve(log_delta, name=name, kind="exact", accuracy=accuracy, epsilon_max=epsilon0)
+        log_delta, accuracy, laws = _general_log_delta(epsilon0, n, ones, rising), 1e-11, ()
+    return PrivacyCurve(log_delta, name=name, kind="exact", accuracy=accuracy, epsilon_max=epsilon0, loss_laws=laws)
 
 
 def _canonical_log_delta(epsilon0: float, n: int, rising: tuple[bool, ...]) -> Callable[[np.ndarray], np.ndarray]:
