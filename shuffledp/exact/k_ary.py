@@ -30,7 +30,8 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
     epsilon0 : float
         Local privacy parameter, natural log; ``0 < epsilon0 <= 30``.
     n : int
-        Number of users, ``2 <= n <= 10**12``; ``n <= 10**9`` for ``others="first"`` and ``"worst"``.
+        Number of users, ``2 <= n <= 10**12``; for ``others="first"`` and ``"worst"`` ``n <= 10**9``, and the cost grows
+        like the square root of n (seconds from 10**8 on).
     others : {"third", "first", "worst"}
         What the other n - 1 users hold: all a third symbol, all the first, or whichever of the two gives the larger
         delta at that epsilon.

@@ -13,11 +13,10 @@ from decimal import Context, Decimal
 
 import numpy as np
 
-from ..core.curves import PrivacyCurve
+from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_excess, log_two_group_excess
 from ..core.losses import BinomialLoss
-from ..core.numerics import safe_root
 
 __all__ = ["shuffled_rr"]
 
@@ -83,7 +82,20 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
         laws = tuple(BinomialLoss(epsilon0, n, up) for up in rising)
     else:
         log_delta, accuracy, laws = _general_log_delta(epsilon0, n, ones, rising), 1e-11, ()
-    return PrivacyCurve(log_delta, name=name, kind="exact", accuracy=accuracy, epsilon_max=epsilon0, loss_laws=laws)
+    return PrivacyCurve(
+        log_delta,
+        name=name,
+        kind="exact",
+        accuracy=accuracy,
+        epsilon_max=epsilon0,
+        scale=_gaussian_scale(epsilon0, n),
+        loss_laws=laws,
+    )
+
+
+def _gaussian_scale(epsilon0: float, n: int) -> float:
+    """mu of the Gaussian limit, the same for every composition."""
+    return 2 * math.sinh(epsilon0 / 2) / math.sqrt(n)
 
 
 def _canonical_log_delta(epsilon0: float, n: int, rising: tuple[bool, ...]) -> Callable[[np.ndarray], np.ndarray]:
@@ -118,7 +130,7 @@ def _canonical_log_delta(epsilon0: float, n: int, rising: tuple[bool, ...]) -> C
         gap = unit * distance
 
         odds = beyond * p / ((n - beyond + 1) * q)  # ratio of the next two probabilities: the rest is odds/(1-odds)
-        fine = ((part + np.abs(shift)) / 300 - distance) * (1 - odds) < odds
+        fine = ((part + np.abs(shift)) / 1000 - distance) * (1 - odds) < odds
         fine &= (distance > 0) & (log_unit < 600)
         if not fine.all():
             for i, k in np.argwhere(~fine):
@@ -170,7 +182,7 @@ def _general_log_delta(epsilon0: float, n: int, ones: int, rising: tuple[bool, .
     return log_delta
 
 
-class _WorstComposition(PrivacyCurve):
+class _WorstComposition(SlowCurve):
     r"""A certified upper bound of the largest delta over all compositions.
 
     Write :math:`\delta(a, b)` for the forward delta with a zeros and b ones among the others. Further independent
@@ -180,11 +192,17 @@ class _WorstComposition(PrivacyCurve):
     """
 
     def __init__(self, epsilon0: float, n: int, name: str):
-        super().__init__(self._bounds, name=name, kind="upper bound", accuracy=1e-11, epsilon_max=epsilon0)
+        super().__init__(
+            self._bounds,
+            scale=_gaussian_scale(epsilon0, n),
+            rtol=1e-6,
+            name=name,
+            kind="upper bound",
+            accuracy=1e-11,
+            epsilon_max=epsilon0,
+        )
         self._n = n
         self._forward = _forward(epsilon0)
-        self._scale = 2 * math.sinh(epsilon0 / 2) / math.sqrt(n)  # mu of the Gaussian limit
-        self._all_alike = shuffled_rr(epsilon0, n)
 
     def _bounds(self, epsilon: np.ndarray) -> np.ndarray:
         return np.array([self._bound(float(e)) for e in epsilon])
@@ -195,7 +213,7 @@ class _WorstComposition(PrivacyCurve):
         def forward(zeros: np.ndarray, ones: np.ndarray) -> np.ndarray:
             return self._forward(zeros.astype(float), ones.astype(float), np.array([epsilon]))
 
-        tilt = min(epsilon / self._scale / self._scale, 0.5)  # asymptotically the worst: (1/2 + tilt) n ones
+        tilt = min(epsilon / self.scale / self.scale, 0.5)  # asymptotically the worst: (1/2 + tilt) n ones
         trial = np.array([0, n - 1, min(int((0.5 + tilt) * n), n - 1)])
         low, high = np.array([0]), np.array([n - 1])
         best = certified = -math.inf
@@ -211,15 +229,3 @@ class _WorstComposition(PrivacyCurve):
             low, high, trial = edges[:, :-1].ravel(), edges[:, 1:].ravel() - 1, trial[:0]
             low, high = low[low <= high], high[low <= high]
         return min(max(best, certified), 0.0)
-
-    def _invert(self, goal: np.ndarray) -> np.ndarray:
-        """From the epsilon of the composition with all others alike, which is never above, upwards."""
-        out = np.zeros(goal.shape)
-        for i, (one, start) in enumerate(zip(goal, self._all_alike._invert(goal), strict=True)):
-            low, step = 0.0, 1e-3 * max(start, self._scale)
-            high = start
-            while self.log_delta(high) > one:
-                low, high, step = high, min(high + step, self.epsilon_max), 4 * step
-            if high > 0:
-                out[i] = safe_root(lambda e, goal=one: self.log_delta(e) - goal, low, high, rtol=1e-6)
-        return out
