@@ -6,6 +6,7 @@ that is void or weaker than it looks warns with `GuaranteeWarning`.
 """
 
 from .bounds.theorem7 import Theorem7, theorem7
+from .core.accounting import to_pld
 from .core.composition import compose
 from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
@@ -34,6 +35,7 @@ __all__ = [
     "shuffled_krr",
     "shuffled_rr",
     "theorem7",
+    "to_pld",
 ]
 
 

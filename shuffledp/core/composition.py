@@ -17,7 +17,7 @@ from scipy.special import gammaln, log1p  # log1p: complex arguments
 from .curves import PrivacyCurve, SlowCurve
 from .domain import DomainError, integer
 from .gaussian import gdp
-from .losses import BinomialLoss, GaussianLoss
+from .losses import BinomialLoss, GaussianLoss, spread
 
 __all__ = ["compose"]
 
@@ -128,7 +128,7 @@ class _Enumerated:
 
 
 @dataclass(frozen=True)
-class _Tilted:
+class TiltedLaw:
     """One round's law, weighted by ``e^(s L)``: the outcomes that count, and the first moments of the loss."""
 
     s: float
@@ -148,7 +148,7 @@ class _Tilted:
         return float(self.weight @ (self.loss - self.mean) ** 2)
 
 
-def _tilted(law: BinomialLoss, s: float, *, every: bool = False) -> _Tilted:
+def tilted_law(law: BinomialLoss, s: float, *, every: bool = False) -> TiltedLaw:
     """Every outcome that counts; or, as the probabilities vary smoothly, a strided sample of eight per deviation.
 
     A sum over every h-th count replaces the sum over all of them with an error of the law's characteristic function at
@@ -158,12 +158,12 @@ def _tilted(law: BinomialLoss, s: float, *, every: bool = False) -> _Tilted:
     width = (high - low) / math.sqrt(8 * _DEPTH)
     stride = 1 if every or cut else max(1, int(width / 8))
     if (high - low) / stride > _MOST_OUTCOMES:
-        raise ArithmeticError(f"more than {_MOST_OUTCOMES} outcomes matter at this epsilon")
+        raise ArithmeticError(f"more than {_MOST_OUTCOMES} outcomes matter, too many")
     loss, log_p = law.at(np.arange(low, high + 1, stride))
     log_p = log_p + math.log(stride)
     exponent = log_p + s * loss
     weight = np.exp(exponent - exponent.max())
-    return _Tilted(s, loss, log_p, weight / weight.sum(), stride, width, width >= 8 and not cut)
+    return TiltedLaw(s, loss, log_p, weight / weight.sum(), stride, width, width >= 8 and not cut)
 
 
 def _window(law: BinomialLoss, s: float) -> tuple[float, float, bool]:
@@ -211,7 +211,7 @@ class _Approached:
 
     def __init__(self, law: BinomialLoss, rounds: int):
         self._law, self._rounds = law, rounds
-        self._reach = 2 * math.sqrt(rounds * _tilted(law, 0.0).variance)  # of one grid, in epsilon
+        self._reach = 2 * math.sqrt(rounds * tilted_law(law, 0.0).variance)  # of one grid, in epsilon
         self._grid = lru_cache(maxsize=4)(self._make_grid)
 
     def __call__(self, epsilon: np.ndarray) -> np.ndarray:
@@ -234,14 +234,14 @@ class _Approached:
             )
         return value
 
-    def _saddle(self, epsilon: float) -> _Tilted:
+    def _saddle(self, epsilon: float) -> TiltedLaw:
         """The law tilted by s near the saddle point of the integrand, where the slope of its log is 0."""
         rounds = self._rounds
-        plain = _tilted(self._law, 0.0)
+        plain = tilted_law(self._law, 0.0)
         spread = rounds * plain.variance
         s, low, high = max((epsilon - rounds * plain.mean) / spread, 1 / math.sqrt(spread)), 0.0, math.inf
         for _ in range(100):
-            tilted = _tilted(self._law, s)
+            tilted = tilted_law(self._law, s)
             slope = rounds * tilted.mean - epsilon - 1 / s - 1 / (s + 1)
             curvature = rounds * tilted.variance + 1 / s**2 + 1 / (s + 1) ** 2
             if abs(slope) < 0.05 * math.sqrt(curvature):
@@ -252,7 +252,7 @@ class _Approached:
                 s = (low + high) / 2
         raise ArithmeticError(f"no saddle point at epsilon = {epsilon:g} after {rounds} rounds")
 
-    def _integral(self, tilted: _Tilted, epsilon: float) -> tuple[float, float]:
+    def _integral(self, tilted: TiltedLaw, epsilon: float) -> tuple[float, float]:
         """Log delta with a little Gaussian noise added, by the trapezoid rule; and the rise that comes from the noise.
 
         The tilted law of the count is smooth, so the integrand decays as a normal one does until a frequency at which
@@ -277,7 +277,7 @@ class _Approached:
         return log_peak + math.log(total), rise
 
     def _make_grid(self, place: int, cells: int) -> _Grid:
-        return _Grid(_tilted(self._law, self._saddle(place * self._reach).s, every=True), self._rounds, cells)
+        return _Grid(tilted_law(self._law, self._saddle(place * self._reach).s, every=True), self._rounds, cells)
 
 
 class _Grid:
@@ -287,16 +287,11 @@ class _Grid:
     alone.
     """
 
-    def __init__(self, tilted: _Tilted, rounds: int, cells: int):
+    def __init__(self, tilted: TiltedLaw, rounds: int, cells: int):
         s = self._s = tilted.s
         low, high = _range(tilted, rounds)
         step = (high - low) / cells
-        below = np.floor(tilted.loss / step)
-        share = np.clip(np.expm1(tilted.loss - below * step) / math.expm1(step), 0, 1)  # of the mass of Q that goes up
-        place = np.concatenate([below, below + 1])
-        with np.errstate(divide="ignore"):
-            log_q = np.tile(tilted.log_p - tilted.loss, 2) + np.log(np.concatenate([1 - share, share]))
-        log_p = log_q + place * step
+        place, log_p = spread(tilted.loss, tilted.log_p, step)
         log_moment = _log_moment(place * step, log_p, s)
         middle = round(tilted.mean / step)
         mass = np.exp(log_p + s * place * step - log_moment)
@@ -319,7 +314,7 @@ class _Grid:
         return self._log_total - self._s * epsilon + math.log(gain)
 
 
-def _range(tilted: _Tilted, rounds: int) -> tuple[float, float]:
+def _range(tilted: TiltedLaw, rounds: int) -> tuple[float, float]:
     """Ends, from the mean, beyond which the tilted sum has a probability below e^-45, by Chernoff's bound."""
     distance = tilted.loss - tilted.mean
     scale = max(math.sqrt(rounds * tilted.variance), 1e-9 * abs(rounds * tilted.mean))

@@ -15,7 +15,7 @@ import numpy as np
 
 from .engine import log_binomial_probability
 
-__all__ = ["BinomialLoss", "GaussianLoss"]
+__all__ = ["BinomialLoss", "GaussianLoss", "spread"]
 
 _EXACT = Context(prec=50)
 
@@ -79,3 +79,17 @@ class BinomialLoss:
         ones = np.ones(count.shape)
         log_q = log_binomial_probability(self.n * ones, flip * ones, keep * ones, count + whole, distance)
         return (log_ratio, log_q + log_ratio) if self.rising else (-log_ratio, log_q)
+
+
+def spread(loss: np.ndarray, log_p: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Move every loss to the multiples of ``step`` around it, so that the likelihood ratio keeps its mean.
+
+    Returns the multiples and their log probabilities under the first law, lower neighbours first. Delta can only grow:
+    it is the mean, under the second law, of a convex function of the ratio.
+    """
+    below = np.floor(loss / step)
+    share = np.clip(np.expm1(loss - below * step) / math.expm1(step), 0, 1)  # of the second law's mass that goes up
+    place = np.concatenate([below, below + 1])
+    with np.errstate(divide="ignore"):
+        log_q = np.tile(log_p - loss, 2) + np.log(np.concatenate([1 - share, share]))
+    return place, log_q + place * step

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import DomainError, compose, gaussian_curve, gdp, shuffled_channel, shuffled_rr
-from shuffledp.core.composition import _Approached, _Enumerated, _exp_minus, _tilted
+from shuffledp.core.composition import _Approached, _Enumerated, _exp_minus, tilted_law
 
 
 def one_round(epsilon0, n, direction):
@@ -154,7 +154,7 @@ def test_more_rounds_and_fewer_users_cost_more():
 def test_strided_sums_equal_full_ones():
     law = shuffled_rr(1, 10**6).loss_laws[0]
     for s in (0.0, 3.0, 2000.0):
-        some, every = _tilted(law, s), _tilted(law, s, every=True)
+        some, every = tilted_law(law, s), tilted_law(law, s, every=True)
         assert some.stride > 40 and len(every.loss) > 40 * len(some.loss) / 2
         assert some.mean == pytest.approx(every.mean, rel=1e-11, abs=1e-16)
         assert some.variance == pytest.approx(every.variance, rel=1e-11)
