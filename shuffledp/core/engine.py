@@ -69,21 +69,33 @@ def log_binomial_probability(n, p, q, m, d) -> np.ndarray:
     return stirling_remainder(n) - np.sum(stirling_remainder(counts) + _deviance(counts, means, distances), axis=0)
 
 
-def log_binomial_call(n, p: float, q: float, threshold) -> np.ndarray:
-    r"""Log of :math:`E(T-t)_+` for :math:`T \sim \mathrm{Bin}(n, p)` and any threshold t, as precise as t in double.
+def log_binomial_call(n, p: float, q: float, threshold, above: bool = True) -> np.ndarray:
+    r"""Log of :math:`E(T-t)_+`, or of :math:`E(t-T)_+` where not ``above``, for :math:`T \sim \mathrm{Bin}(n, p)`.
 
-    Below the mean by parity, :math:`E(T-t)_+ = (np - t) + E(t-T)_+`, above it by `log_binomial_excess`.
+    The threshold t may lie anywhere; the value is as precise as t and n p are in double. On the side of the mean where
+    the threshold is rarely passed it is `log_binomial_excess`; on the other side :math:`|np - t|` is added, by which
+    the two differ.
     """
-    n, threshold = np.broadcast_arrays(np.asarray(n, float), np.asarray(threshold, float))
-    below = threshold < n * p
-    success, failure = np.where(below, q, p), np.where(below, p, q)
-    t = np.where(below, n - threshold, threshold)
-    reachable = t < n
-    size, t = np.where(reachable, n, 1.0), np.where(reachable, t, 0.5)
-    m = np.maximum(np.ceil(t), 1.0)
-    excess = log_binomial_excess(size, success, failure, m, np.maximum(m - size * success, 0.0), m - t, size - m)
-    excess = np.where(reachable, excess, -np.inf)
-    return np.where(below, np.logaddexp(np.log(np.where(below, n * p - threshold, 1.0)), excess), excess)
+    n, t = np.broadcast_arrays(np.asarray(n, float), np.asarray(threshold, float))
+    mean = n * p
+    upper = t >= mean
+    possible = np.where(upper, t < n, t > 0)
+    size, inside = np.where(possible, n, 1.0), np.where(possible, t, np.where(upper, 1 - 0.5 * q, 0.5 * p))
+    first = np.where(upper, np.ceil(inside), np.floor(inside))
+    beyond = np.where(upper, size - first, first)
+    excess = log_binomial_excess(
+        size,
+        np.where(upper, p, q),
+        np.where(upper, q, p),
+        size - beyond,
+        np.abs(first - size * p),
+        np.abs(first - inside),
+        beyond,
+    )
+    excess = np.where(possible, excess, -np.inf)
+    rarely = upper if above else ~upper
+    with np.errstate(divide="ignore"):
+        return np.where(rarely, excess, np.logaddexp(np.log(np.abs(mean - t)), excess))
 
 
 def _deviance(x, mean, d) -> np.ndarray:

@@ -15,13 +15,14 @@ import numpy as np
 from .engine import log_binomial_probability
 from .numerics import log1p_minus
 
-__all__ = ["log_four_atom_excess", "saddle", "tilted", "window"]
+__all__ = ["NearlyPeriodic", "log_excess_by_contour", "log_four_atom_excess", "saddle", "tilted", "window"]
 
 _SHORT, _LONG = 3 * 10**4, 3 * 10**7  # terms of the double sum: always taken, and at most
 _BLOCK = 2 * 10**5  # terms held at once
 _LEAST_PAIRS = 300.0  # n w from which the integral is tried; its half-period echoes have size e^(-4 n w)
 _BALANCED = 10.0**6  # n w up to which the single sum at epsilon = 0 is taken
-_ECHOES = 2**16
+_ECHOES, _HOPELESS = 2**16, 2**12  # turns: at most, and where echoes that have not died out no longer will in time
+_FAINTEST = 1e-16  # echoes below this part of the main peak are left out
 _TOLERANCE = 1e-11
 
 
@@ -58,15 +59,15 @@ def log_four_atom_excess(n: int, weights, values, mean: float) -> float:
     pair_window, third, terms = _windows(n, weights, values, theta)
     if terms > _SHORT and pairs > _LEAST_PAIRS:
         try:
-            return math.log(scale) + _contour(n, weights, values, mean, theta)
-        except _NearlyPeriodic:
+            return math.log(scale) + log_excess_by_contour(n, weights, values, mean, theta)
+        except NearlyPeriodic:
             pass
     if terms > _LONG:
         raise ArithmeticError(f"no evaluator vouches for a sum of n = {n} terms with weights {weights.tolist()}")
     return math.log(scale) + _double_sum(n, weights, values, pair_window, third)
 
 
-class _NearlyPeriodic(ArithmeticError):
+class NearlyPeriodic(ArithmeticError):
     """The echoes of the integral's peak die out too slowly to be counted."""
 
 
@@ -188,12 +189,14 @@ def _balanced(n, w, rest) -> float:
     return terms.max() + math.log(np.exp(terms - terms.max()).sum())
 
 
-def _contour(n, weights, values, mean, theta) -> float:
-    r"""Log of :math:`\frac1\pi\int_0^\infty \mathrm{Re}\,e^{nK(s)}/s^2\,du` on the line :math:`s = \theta + iu`.
+def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean: float, theta: float) -> float:
+    r"""Log of :math:`E(G_1+\dots+G_n)_+ = \frac1\pi\int_0^\infty \mathrm{Re}\,e^{nK(s)}/s^2\,du` on
+    :math:`s = \theta + iu`, for any finite law of G whose first value is the largest, 1.
 
     The peak at u = 0 takes 46 nodes. Wherever all phases come close to whole turns again there is an echo of it, of
-    relative size at most :math:`\max(1, z^2)/(40\,n w\,m^2)` after m turns of the first. Echoes are looked for turn by
-    turn, in blocks that double, until the last block and all that may follow no longer matter.
+    relative size at most :math:`\max(1, z^2)/(40\,n w\,m^2)` after m turns of the first value's. Echoes are looked for
+    turn by turn, in blocks that double, until all that may follow, or the whole last block of many, no longer matters;
+    where that never happens, `NearlyPeriodic` is raised.
     """
     law = tilted(weights, values, theta)
     center = law @ values
@@ -206,24 +209,26 @@ def _contour(n, weights, values, mean, theta) -> float:
     u = np.arange(46) * (0.2 / spread)
     main = integrand(theta + 1j * u).real
     main = (0.5 * main[0] + main[1:].sum()) * (0.2 / spread)
-    heavy = 3 if law[3] >= law[2] else 2
+    heavy = 1 + int(np.argmax(law[1:]))
     turns = (values - values[heavy]) / (values[0] - values[heavy])  # of each phase while the first makes one
-    gap = abs(1 + turns[1])  # by which the pair's phases drift apart in one turn
+    # with the residual phases x and c - tx: log|phi|^n <= -n w_h (2/pi^2) min_x [w_1 x^2 + w_i (c - tx)^2]
+    rigour = 8 * n * law[heavy] * law[0] * law / (law[0] + law * turns**2)
     v = np.arange(-20, 21) * (0.45 / spread)
     full = math.sqrt(2 * math.pi) / spread / (2 * math.pi / (values[0] - values[heavy])) ** 2  # an echo of full height
     total, low, high = main, 1, 65
-    while high <= _ECHOES:
-        whole = np.rint(np.arange(low, high)[:, None] * turns)
-        place = 2 * math.pi * n * (whole * (values - center)) @ law / spread**2  # where the phases are closest
+    while True:
+        whole = np.arange(low, high, dtype=float)
+        for rate, strength in zip(turns[1:], rigour[1:], strict=True):
+            phase = rate * whole
+            whole = whole[strength * (phase - np.rint(phase)) ** 2 < 40]
+        place = 2 * math.pi * n * (np.rint(whole[:, None] * turns) * (values - center)) @ law / spread**2
         height = np.abs(integrand(theta + 1j * place))
-        place = place[height * (3 / spread) > 1e-16 * main]
+        place = place[height * (3 / spread) > _FAINTEST * main]
         echoes = integrand(theta + 1j * (place[:, None] + v)).real.sum(axis=1) * (0.45 / spread)
         total += echoes.sum()
-        missing = np.abs(echoes).sum()
-        nearest = max(high, 0.5 / gap) if gap > 0 else high
-        if full / high < _TOLERANCE * main or (missing < _TOLERANCE * main and full / nearest < _TOLERANCE * main):
+        block = np.abs(echoes).sum()
+        if full / high < _TOLERANCE * main or (high > _ECHOES and block < _TOLERANCE * main):
             return n * base + math.log(total / math.pi)
+        if high > _ECHOES or (high > _HOPELESS and block > 20 * _TOLERANCE * main):
+            raise NearlyPeriodic
         low, high = high, 2 * high - 1
-        if high > _ECHOES and missing < _TOLERANCE * main:
-            return n * base + math.log(total / math.pi)
-    raise _NearlyPeriodic

@@ -13,11 +13,12 @@ import numpy as np
 from ..core.curves import SlowCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_call, log_binomial_probability
-from ..core.four_atoms import log_four_atom_excess, saddle, tilted, window
+from ..core.four_atoms import NearlyPeriodic, log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
 
 __all__ = ["shuffled_krr"]
 
 _OTHERS = ("third", "first", "worst")
+_MANY = 20000.0  # expected messages of one given symbol from which the integral is tried before the sum
 
 
 def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
@@ -30,8 +31,7 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
     epsilon0 : float
         Local privacy parameter, natural log; ``0 < epsilon0 <= 30``.
     n : int
-        Number of users, ``2 <= n <= 10**12``; for ``others="first"`` and ``"worst"`` ``n <= 10**9``, and the cost grows
-        like the square root of n (seconds from 10**8 on).
+        Number of users, ``2 <= n <= 10**12``.
     others : {"third", "first", "worst"}
         What the other n - 1 users hold: all a third symbol, all the first, or whichever of the two gives the larger
         delta at that epsilon.
@@ -60,7 +60,7 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
     k = integer("k", k, at_least=3)
     epsilon0 = real("epsilon0", epsilon0, above=0, at_most=30)
     others = choice("others", others, _OTHERS)
-    n = integer("n", n, at_least=2, at_most=10**12 if others == "third" else 10**9)
+    n = integer("n", n, at_least=2, at_most=10**12)
     parts = {"third": (_third,), "first": (_first,), "worst": (_third, _first)}[others]
 
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
@@ -98,22 +98,29 @@ def _first(k: int, epsilon0: float, n: int, epsilon: float) -> float:
     """
     growth = math.exp(epsilon0)
     p = 1 / (math.expm1(epsilon0) + k)
-    weights = np.array([growth * p, p, (k - 2) * p])
-    chance, complement = growth / (growth + k - 2), (k - 2) / (growth + k - 2)
-    c = -math.expm1(-epsilon0)
-    rise = np.array([-c, math.expm1(epsilon0), 0.0])  # of the likelihood ratio, by message
-    logs = []
-    for forward in (True, False):
-        values = rise - math.expm1(epsilon) if forward else -rise + math.expm1(-epsilon)
-        low, high = window(n, tilted(weights, values, saddle(n, weights, values))[1])
-        seconds = np.arange(low, high + 1, dtype=float)
-        trials = n - seconds
-        tau = (math.expm1(epsilon0) * seconds + n * (-math.expm1(epsilon) if forward else -math.expm1(-epsilon))) / c
-        if forward:
-            excess = log_binomial_call(trials, complement, chance, trials - tau) + math.log(c)
-        else:
-            excess = log_binomial_call(trials, chance, complement, tau) + math.log(c) + epsilon
-        terms = excess + log_binomial_probability(np.array([float(n)]), p, 1 - p, seconds, seconds - n * p)
-        peak = terms.max()
-        logs.append(peak + math.log(np.exp(terms - peak).sum()))
-    return max(logs)
+    weights = np.array([p, growth * p, (k - 2) * p])
+    rise = np.array([math.expm1(epsilon0), math.expm1(-epsilon0), 0.0])  # of the likelihood ratio, by message
+    forward = _first_directed(n, weights, rise - math.expm1(epsilon), -math.expm1(epsilon), True)
+    reverse = _first_directed(n, weights, -rise + math.expm1(-epsilon), math.expm1(-epsilon), False)
+    return max(forward, reverse + epsilon)
+
+
+def _first_directed(n: int, weights: np.ndarray, values: np.ndarray, mean: float, forward: bool) -> float:
+    """Log of the expected positive part of n terms with these values for the second, the first and any other symbol."""
+    scale = values.max()
+    theta = saddle(n, weights, values / scale)
+    if n * weights[0] > _MANY:
+        try:
+            return math.log(scale) + log_excess_by_contour(n, weights, values / scale, mean / scale, theta)
+        except NearlyPeriodic:
+            pass
+    low, high = window(n, tilted(weights, values / scale, theta)[0])
+    seconds = np.arange(low, high + 1, dtype=float)
+    rest = weights[1] + weights[2]
+    chance, complement = weights[1] / rest, weights[2] / rest
+    step = abs(values[1] - values[2])  # c
+    tau = ((values[0] - values[2]) * seconds + n * mean) / (values[2] - values[1])
+    excess = log_binomial_call(n - seconds, chance, complement, tau, above=not forward)
+    terms = excess + log_binomial_probability(np.array([float(n)]), weights[0], rest, seconds, seconds - n * weights[0])
+    peak = terms.max()
+    return math.log(step) + peak + math.log(np.exp(terms - peak).sum())

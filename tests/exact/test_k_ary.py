@@ -9,6 +9,7 @@ from scipy.special import ndtr
 
 from shuffledp import DomainError, shuffled_channel, shuffled_krr
 from shuffledp.core.randomizers import RandomizedResponse
+from shuffledp.exact import k_ary
 
 
 def enumerated_third(k, growth, n, order):
@@ -126,3 +127,24 @@ def test_more_users_or_more_noise_never_hurt(others):
     assert np.all(np.diff(logs) < 1e-10)
     logs = [shuffled_krr(5, epsilon0, 500, others).log_delta(0.1) for epsilon0 in (0.11, 0.5, 1.0, 1.01, 3.0, 9.0)]
     assert np.all(np.diff(logs) > -1e-10)
+
+
+@pytest.mark.parametrize("k, epsilon0, n", [(4, 2.0, 10**5), (3, 0.2, 10**5)])
+def test_first_by_integral_equals_first_by_sum(k, epsilon0, n, monkeypatch):
+    mu = math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0)
+    epsilon = np.array([0.5, 2, 6]) * mu
+    monkeypatch.setattr(k_ary, "_MANY", 300.0)
+    integral = shuffled_krr(k, epsilon0, n, "first").log_delta(epsilon)
+    monkeypatch.setattr(k_ary, "_MANY", math.inf)
+    np.testing.assert_allclose(shuffled_krr(k, epsilon0, n, "first").log_delta(epsilon), integral, rtol=0, atol=1e-11)
+
+
+def test_first_of_many_users():
+    """The first symbol's Fisher constant, (a-b)^2 (a+b)/(ab) of the two probabilities, at one standard deviation."""
+    k, epsilon0, n = 4, math.log(2), 10**12
+    b = 1 / (math.expm1(epsilon0) + k)
+    a = math.exp(epsilon0) * b
+    mu = math.sqrt((a - b) ** 2 * (a + b) / (a * b) / n)
+    gaussian = ndtr(mu / 2 - 1) - math.exp(mu) * ndtr(-mu / 2 - 1)
+    assert shuffled_krr(k, epsilon0, n, "first").delta(mu) == pytest.approx(gaussian, rel=5e-6)
+    assert shuffled_krr(k, epsilon0, n, "third").delta(mu) != pytest.approx(gaussian, rel=0.05)
