@@ -204,6 +204,8 @@ class SlowCurve(PrivacyCurve):
         if excess(high) > 0:
             while excess(high) > 0:
                 low, high = high, min(1.1 * high, self.epsilon_max)
+                if high > 1e300:
+                    raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
         else:
             low = high / 1.1
             while excess(low) <= 0:

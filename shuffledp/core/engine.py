@@ -1,7 +1,8 @@
 r"""Expected positive parts, the common form of every single-message curve.
 
 For a single-message protocol :math:`\delta(\varepsilon) = \tfrac1n\,E(G_1+\dots+G_n)_+` with independent, identically
-distributed :math:`G_i`. Here is the evaluator for two-valued :math:`G`, a binomial count above a threshold.
+distributed :math:`G_i`. Here are the evaluators of constant cost: two-valued :math:`G`, which is a binomial count above
+a threshold, and the count of two groups of users. Four-valued :math:`G` is in `four_atoms`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 
 from .numerics import log1p_minus, stirling_remainder
 
-__all__ = ["log_binomial_excess", "log_binomial_probability", "log_two_group_excess"]
+__all__ = ["log_binomial_call", "log_binomial_excess", "log_binomial_probability", "log_two_group_excess"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -114,7 +115,7 @@ def _cut(m, j, r, start) -> np.ndarray:
 
     By :math:`\log(1-v) \le -v - v^2/2` and :math:`\log(1+x) \le x - (x^2/2)/(1 + 2x/3)` the log weight is below
     :math:`sv - Av^2/2 - (B v^2/2)/(1 + bv)` with the start s, ``A = m - 1``, ``B = j r^2`` and ``b = 2r/3``; the cut
-    solves the quadratic left when the term :math:`A b v^3` is dropped.
+    solves the quadratic left when the term :math:`A b v^3`, which would bring it nearer, is dropped.
     """
     b = np.where(j > 0, (2 / 3) * r, 0.0)
     curvature = (m - 1) + j * r * r - 2 * start * b
@@ -198,9 +199,8 @@ def log_two_group_excess(q, zeros, ones, mean, x, log_gain) -> np.ndarray:
     values = np.stack([(integrand * np.exp(-i * log_turn)).real.sum(axis=-1) for i in _SHIFTS], axis=-1)
     place = j[..., None] + _SHIFTS
     trusted = (place <= (zeros + 1 - whole)[..., None]) & (place >= (1 - ones - whole)[..., None])
-    trusted &= values > 1e-12 * (1 + y) ** -_SHIFTS.astype(
-        float
-    )  # far from the best j a large circle leaves noise only
+    noise = 1e-12 * np.exp(-_SHIFTS * log_turn[..., :1].real)  # far from the best j a large circle leaves no more
+    trusted &= values > noise
     best = np.where(trusted, values, 0.0).max(axis=-1)
     best = np.where(top[..., 0] < -1e10, np.maximum(best, 1e-12), best)  # below the accuracy of so large a log
     if not np.all(best > 0):

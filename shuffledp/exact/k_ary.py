@@ -53,7 +53,7 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
 
     Notes
     -----
-    Claims ``shvets26.model``, ``shvets26.lr.canonical``. With all others alike the likelihood ratio is the mean over
+    Claim ``shvets26.lr.canonical``. With all others alike the likelihood ratio is the mean over
     the messages of a function of the message, so that delta is the expected positive part of a sum of independent
     terms: four-valued with a third symbol, three-valued with the first.
     """

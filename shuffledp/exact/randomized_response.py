@@ -130,6 +130,7 @@ def _canonical_log_delta(epsilon0: float, n: int, rising: tuple[bool, ...]) -> C
         gap = unit * distance
 
         odds = beyond * p / ((n - beyond + 1) * q)  # ratio of the next two probabilities: the rest is odds/(1-odds)
+        # the threshold is rounded by some 1e-16 of its parts: leave that where it is below 1e-13 of the mean excess
         fine = ((part + np.abs(shift)) / 1000 - distance) * (1 - odds) < odds
         fine &= (distance > 0) & (log_unit < 600)
         if not fine.all():
