@@ -11,6 +11,7 @@ from .core.composition import compose
 from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
 from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
+from .exact.certified import certify
 from .exact.channels import shuffled_channel
 from .exact.k_ary import shuffled_krr
 from .exact.randomized_response import shuffled_rr
@@ -24,6 +25,7 @@ __all__ = [
     "Theorem7",
     "calibrate_epsilon0",
     "calibrate_n",
+    "certify",
     "classical_epsilon_max",
     "compose",
     "gaussian_curve",
