@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln, log1p  # log1p: complex arguments
 
 from .curves import PrivacyCurve, SlowCurve
 from .domain import DomainError, integer
@@ -107,6 +106,8 @@ class _Enumerated:
     """Log delta by how often each outcome occurs in the rounds."""
 
     def __init__(self, law: BinomialLoss, rounds: int):
+        from scipy.special import gammaln  # slow to import
+
         loss, log_p = law.at(np.arange(-law.centre, law.n + 1.0 - law.centre))
         left, total, log_total = np.array([rounds]), np.zeros(1), np.full(1, gammaln(rounds + 1))
         for one, log_one in zip(loss[:-1], log_p[:-1], strict=True):
@@ -259,6 +260,8 @@ class _Approached:
         neighbouring outcomes are in step, ``2 pi`` over the difference of their losses. The noise is chosen to have
         killed it before.
         """
+        from scipy.special import log1p  # of complex numbers; slow to import
+
         s, rounds = tilted.s, self._rounds
         apart = float(np.abs(np.diff(tilted.loss)).max()) / tilted.stride
         noise = (_CUT * apart / (2 * math.pi - 10 / tilted.width)) ** 2

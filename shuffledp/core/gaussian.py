@@ -10,7 +10,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import erfcx, exprel, ndtr
 
 from .curves import PrivacyCurve
 from .domain import DomainError, choice, real
@@ -34,6 +33,8 @@ def _log_delta(mu: float, epsilon: np.ndarray) -> np.ndarray:
     cancels however small mu is. Where ``1 - e^(-mu s)`` is too steep for the quadrature the two tails differ clearly
     and are subtracted, scaled by their common factor ``e^(-x^2/2)``.
     """
+    from scipy.special import erfcx, exprel, ndtr  # slow to import
+
     out = np.full(epsilon.shape, -np.inf)  # stays where x^2, and so log delta, is beyond the range of doubles
     with np.errstate(over="ignore", under="ignore"):
         x = _standardised(mu, epsilon)

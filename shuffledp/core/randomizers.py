@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfc
 
 from .domain import DomainError, integer, probability_vector, real, real_array
 
@@ -325,7 +324,7 @@ class GaussianRandomizer(Randomizer):
 
     def __init__(self, sigma):
         self.sigma = real("sigma", sigma, at_least=0.05)
-        self.gamma = float(erfc(0.5 / (math.sqrt(2) * self.sigma)))
+        self.gamma = math.erfc(0.5 / (math.sqrt(2) * self.sigma))
 
     def __repr__(self) -> str:
         return f"GaussianRandomizer(sigma={self.sigma!r})"
@@ -356,7 +355,7 @@ class GaussianRandomizer(Randomizer):
             raise DomainError("Lemma 5.4 needs a finite epsilon0, and Gaussian noise has none")
         s, g, u = self.sigma, self.gamma, math.exp(epsilon)
         # e^(1/s^2) Phi(3/(2 s)) + gamma/2 = E r^2/gamma; Phi = 1 - erfc/2 keeps its digits
-        square = math.exp(1 / s**2) * (1 - 0.5 * float(erfc(1.5 / (math.sqrt(2) * s)))) + 0.5 * g
+        square = math.exp(1 / s**2) * (1 - 0.5 * math.erfc(1.5 / (math.sqrt(2) * s))) + 0.5 * g
         return (1 + u * u) * g * square - 2 * u * g * (2 - g)
 
     def sample(self, x, rng: np.random.Generator) -> np.ndarray:

@@ -41,7 +41,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri_exp
 
 from ..core.domain import DomainError, GuaranteeWarning, choice, integer, real, real_array
 from ..core.gaussian import gaussian_sigma
@@ -386,6 +385,8 @@ def _range_of(y: np.ndarray) -> tuple[float, float, float]:
 
 def _normal_quantile(alpha: float, parts: int) -> float:
     """The standard normal is above this with probability ``alpha/parts``."""
+    from scipy.special import ndtri_exp  # slow to import
+
     return -float(ndtri_exp(math.log(alpha) - math.log(parts)))
 
 
