@@ -32,8 +32,8 @@ def certify(curve: PrivacyCurve, epsilon) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        ``(low, high)`` with ``low <= delta <= high``, at most two units in the last place apart; ``(0.0, 5e-324)`` where
-        delta is below the smallest double, ``(0.0, 0.0)`` from epsilon0 on.
+        ``(low, high)`` with ``low <= delta <= high``, at most two units in the last place apart; ``(0.0, 5e-324)``
+        where delta is below the smallest double, ``(0.0, 0.0)`` from epsilon0 on.
 
     Raises
     ------
