@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from .engine import log_binomial_probability
+from .engine import log_binomial_call, log_binomial_probability
 from .numerics import log1p_minus
 
 __all__ = ["NearlyPeriodic", "log_excess_by_contour", "log_four_atom_excess", "saddle", "tilted", "window"]
@@ -22,6 +22,7 @@ _BLOCK = 2 * 10**5  # terms held at once
 _LEAST_PAIRS = 300.0  # n w from which the integral is tried; its half-period echoes have size e^(-4 n w)
 _BALANCED = 10.0**6  # n w up to which the single sum at epsilon = 0 is taken
 _ECHOES, _HOPELESS = 2**16, 2**12  # turns: at most, and where echoes that have not died out no longer will in time
+_SINGLE = 20_000  # terms of the sum over the pair count alone, where there is no third kind
 _FAINTEST = 1e-16  # echoes below this part of the main peak are left out
 _TOLERANCE = 1e-11
 
@@ -57,6 +58,8 @@ def log_four_atom_excess(n: int, weights, values, mean: float) -> float:
         return math.log(scale) + _balanced(n, weights[0], weights[2] + weights[3])
     theta = saddle(n, weights, values)
     pair_window, third, terms = _windows(n, weights, values, theta)
+    if weights[2] == 0 and pair_window[1] - pair_window[0] < _SINGLE:
+        return math.log(scale) + _single_sum(n, weights, values, pair_window)
     if terms > _SHORT and pairs > _LEAST_PAIRS:
         try:
             return math.log(scale) + log_excess_by_contour(n, weights, values, mean, theta)
@@ -128,6 +131,20 @@ def window(n: int, p: float) -> tuple[int, int]:
     """Where a binomial count is, but for at most e^-42 of its law on either side (Bernstein's inequality)."""
     reach = 14 + math.sqrt(196 + 84 * n * p * (1 - p))
     return max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
+
+
+def _single_sum(n, weights, values, pair_window) -> float:
+    r"""The double sum without a third kind: a sum over the pair count T of binomial excesses, each in O(1)."""
+    w, rest = weights[0], weights[3]
+    g1, g2, _, g4 = values
+    totals = np.arange(max(pair_window[0], 1), pair_window[1] + 1, dtype=float)
+    tau = (-g2 * totals - g4 * (n - totals)) / (g1 - g2)
+    log_pair = log_binomial_probability(np.array([float(n)]), 2 * w, rest, totals, totals - 2 * w * n)
+    logs = log_pair + log_binomial_call(totals, 0.5, 0.5, tau)
+    peak = logs.max(initial=-np.inf)
+    if peak == -np.inf:
+        raise ArithmeticError("the sum over the pair count found no outcome above the threshold")
+    return math.log(g1 - g2) + peak + math.log(np.exp(logs - peak).sum())
 
 
 def _double_sum(n, weights, values, pair_window, third) -> float:
@@ -203,11 +220,12 @@ def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean:
     spread = math.sqrt(n * (law @ (values - center) ** 2))
     base = float(_cumulant(np.array(theta), weights, values, mean))
 
-    def integrand(s):
-        return np.exp(n * (_cumulant(s, weights, values, mean) - base)) / (s * s)
+    def echo(s):  # a cheaper integrand: an echo needs fewer digits than the peak
+        total = sum(w * np.exp(g * s) for w, g in zip(weights, values, strict=True))
+        return np.exp(n * (np.log(total) - base)) / (s * s)
 
-    u = np.arange(46) * (0.2 / spread)
-    main = integrand(theta + 1j * u).real
+    s = theta + 1j * np.arange(46) * (0.2 / spread)
+    main = (np.exp(n * (_cumulant(s, weights, values, mean) - base)) / (s * s)).real
     main = (0.5 * main[0] + main[1:].sum()) * (0.2 / spread)
     heavy = 1 + int(np.argmax(law[1:]))
     turns = (values - values[heavy]) / (values[0] - values[heavy])  # of each phase while the first makes one
@@ -222,9 +240,9 @@ def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean:
             phase = rate * whole
             whole = whole[strength * (phase - np.rint(phase)) ** 2 < 40]
         place = 2 * math.pi * n * (np.rint(whole[:, None] * turns) * (values - center)) @ law / spread**2
-        height = np.abs(integrand(theta + 1j * place))
+        height = np.abs(echo(theta + 1j * place))
         place = place[height * (3 / spread) > _FAINTEST * main]
-        echoes = integrand(theta + 1j * (place[:, None] + v)).real.sum(axis=1) * (0.45 / spread)
+        echoes = echo(theta + 1j * (place[:, None] + v)).real.sum(axis=1) * (0.45 / spread)
         total += echoes.sum()
         block = np.abs(echoes).sum()
         if full / high < _TOLERANCE * main or (high > _ECHOES and block < _TOLERANCE * main):
