@@ -11,6 +11,13 @@ from .core.composition import compose
 from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
 from .core.domain import DomainError, GuaranteeWarning
 from .core.gaussian import classical_epsilon_max, gaussian_curve, gaussian_sigma, gdp
+from .core.randomizers import (
+    FiniteChannel,
+    GaussianRandomizer,
+    GenericRandomizer,
+    LaplaceRandomizer,
+    RandomizedResponse,
+)
 from .exact.certified import certify
 from .exact.channels import shuffled_channel
 from .exact.k_ary import shuffled_krr
@@ -19,9 +26,14 @@ from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
 __all__ = [
     "DomainError",
+    "FiniteChannel",
+    "GaussianRandomizer",
+    "GenericRandomizer",
     "GuaranteeWarning",
+    "LaplaceRandomizer",
     "PrivacyCurve",
     "PrivateMean",
+    "RandomizedResponse",
     "Theorem7",
     "calibrate_epsilon0",
     "calibrate_n",

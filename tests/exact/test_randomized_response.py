@@ -239,6 +239,40 @@ def test_contour_and_closed_form_agree_where_both_apply(epsilon0, n):
         np.testing.assert_allclose(contour, closed, rtol=2e-14, atol=2e-12)
 
 
+def circle_integral(epsilon0, n, ones, epsilon):
+    """Log of the forward delta by the integral over a circle in 50 digits: what is left to double arithmetic."""
+    with mp.workdps(50):
+        e0, eps = mp.mpf(epsilon0), mp.mpf(epsilon)
+        q, a, b = 1 / (1 + mp.exp(e0)), n - 1 - ones, ones
+        gain = 1 - q - mp.exp(eps) * q
+        x = mp.expm1(eps) / gain
+        tilt = 1 + x
+        center = a * q * tilt / (1 - q + q * tilt) + b * (1 - q) * tilt / (q + (1 - q) * tilt)
+        spread = mp.sqrt((a + b) * q * (1 - q))
+        j = int(mp.floor(center + mp.mpf(1) / 2)) + 1
+        radius, step = 1 + max(x, 1 / spread), mp.mpf(1) / (10 * spread)
+
+        def log_term(z):
+            return a * mp.log(1 - q + q * z) + b * mp.log(q + (1 - q) * z) + (1 - j) * mp.log(z)
+
+        top = log_term(radius)
+        points = [radius * mp.expj(i * step) for i in range(100)]
+        terms = [mp.exp(log_term(z) - top) * (z - tilt) / (z - 1) * (1 if i else 0.5) for i, z in enumerate(points)]
+        best = max(sum((t * z**-d).real for z, t in zip(points, terms, strict=True)) for d in (-1, 0, 1))
+        return float(mp.log(gain) + top + mp.log(best * step / mp.pi))
+
+
+@pytest.mark.parametrize(
+    "epsilon0, n, ones", [(1.0, 10**6, 250000), (3.0, 10**9, 7), (0.1, 10**9, 5 * 10**8), (2.0, 10**12, 10**11)]
+)
+def test_any_composition_of_many_users_equals_50_digits(epsilon0, n, ones):
+    for deviations in (0.0, 2.0, 15.0):
+        epsilon = deviations * curve_scale(epsilon0, n)
+        log_delta = shuffled_rr(epsilon0, n, ones=ones, direction="forward").log_delta(epsilon)
+        assert log_delta == pytest.approx(circle_integral(epsilon0, n, ones, epsilon), rel=0, abs=1e-12)
+    assert log_delta != pytest.approx(circle_integral(epsilon0, n, ones + n // 10, epsilon), rel=1e-9)
+
+
 def test_half_ones_far_below_the_smallest_double():
     """At 1e12 users delta is e^-4000, or e^-10^9 and less: its log is finite and decreases."""
     curve = shuffled_rr(1.0, 10**12, ones=5 * 10**11)
