@@ -224,6 +224,7 @@ _MAX_ROUNDS = 200
 _COARSE = np.append(0.0, 4.0 ** np.arange(-15, 1))  # of the largest epsilon to begin with
 _DEVIATIONS = np.concatenate([[0.0, 0.05, 0.2], np.arange(0.5, 8.1, 0.5), [9, 11, 14, 18, 25]])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
+_OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 _QUARTERS = np.array([0.25, 0.5, 0.75])
 _LADDER = np.array([1e-1, 3e-3, 5e-5, 3e-8])
 
@@ -233,17 +234,14 @@ def _interpolate(points: np.ndarray, logs: np.ndarray, goal: np.ndarray) -> np.n
 
     The middle two points are the bracket; they alone are used where the four give no number inside it.
     """
-    height, target = np.sqrt(np.maximum(-logs, 0)), np.sqrt(-goal)
+    height = np.sqrt(np.maximum(-logs, 0))
+    away = np.sqrt(-goal)[:, None] - height
     with np.errstate(divide="ignore", invalid="ignore"):
-        cubic = np.zeros(goal.shape)
-        for i in range(4):
-            term = points[:, i]
-            for j in range(4):
-                if j != i:
-                    term = term * ((target - height[:, j]) / (height[:, i] - height[:, j]))
-            cubic = cubic + term
-        (low, high), (from_, to) = points[:, 1:3].T, height[:, 1:3].T
-        linear = low + (high - low) * ((target - from_) / (to - from_))
+        # Lagrange: for every point the product, over the other three, of the target's distance by the point's
+        share = away[:, _OTHERS] / (height[:, :, None] - height[:, _OTHERS])
+        cubic = (points * share.prod(axis=2)).sum(axis=1)
+        low, high = points[:, 1], points[:, 2]
+        linear = low + (high - low) * (away[:, 1] / (height[:, 2] - height[:, 1]))
     return np.where((low < cubic) & (cubic < high), cubic, linear)
 
 

@@ -39,18 +39,20 @@ def divide_up(a: float, b: float) -> float:
 
 def log1p_minus(x: np.ndarray) -> np.ndarray:
     """``log(1 + x) - x`` for an array: full relative accuracy near 0; never positive for real ``x > -1``."""
-    small = np.abs(x) < 0.2
-    if small.all():
-        return _log1p_minus_series(x)
-    return np.where(small, _log1p_minus_series(np.where(small, x, 0.0)), np.log(1 + x) - x)
+    size = np.abs(x)
+    largest = float(size.max(initial=0.0))
+    if largest < 0.2:
+        return _log1p_minus_series(x, largest)
+    small = size < 0.2
+    return np.where(small, _log1p_minus_series(np.where(small, x, 0.0), 0.2), np.log(1 + x) - x)
 
 
-def _log1p_minus_series(x: np.ndarray) -> np.ndarray:
-    """``2 artanh(r) - x = 2 r^3 (1/3 + r^2/5 + ...) - r x`` at ``r = x/(2 + x)``, with the terms x needs."""
+def _log1p_minus_series(x: np.ndarray, largest: float) -> np.ndarray:
+    """``2 artanh(r) - x = 2 r^3 (1/3 + r^2/5 + ...) - r x`` at ``r = x/(2 + x)``, with the terms ``|x|`` needs."""
     r = x / (2 + x)
     square = r * r
-    largest = float(np.abs(square).max(initial=1e-300))
-    last = 3 + 2 * min(8, int(-39 / math.log(largest + 1e-300)))
+    bound = (largest / (2 - largest)) ** 2
+    last = 3 + 2 * min(8, int(-39 / math.log(bound + 1e-300)))
     series = np.full_like(square, 1 / last)
     for k in range(last - 2, 1, -2):
         series *= square
@@ -65,10 +67,16 @@ _SMALL_REMAINDERS = np.array([0.0] + [math.log(math.factorial(k)) - k * math.log
 def stirling_remainder(k: np.ndarray) -> np.ndarray:
     """``log k! - k log k + k`` for an array of whole numbers ``k >= 0`` (0 at 0), absolute error below 1e-14."""
     k = np.asarray(k, float)
-    large = np.maximum(k, 16.0)
-    y = 1 / (large * large)
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - y / 1188) * y) * y) * y) / large
-    return np.where(k < 16, _SMALL_REMAINDERS[np.minimum(k, 15).astype(int)], 0.5 * np.log(2 * np.pi * large) + series)
+    if k.min(initial=16.0) >= 16:
+        return _stirling_series(k)
+    small = _SMALL_REMAINDERS[np.minimum(k, 15).astype(int)]
+    return np.where(k < 16, small, _stirling_series(np.maximum(k, 16.0)))
+
+
+def _stirling_series(k: np.ndarray) -> np.ndarray:
+    y = 1 / (k * k)
+    series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - y / 1188) * y) * y) * y) / k
+    return 0.5 * np.log(2 * np.pi * k) + series
 
 
 def safe_root(f: Callable[[float], float], unsafe: float, safe: float, *, rtol: float = 4e-16) -> float:
