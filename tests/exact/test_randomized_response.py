@@ -381,12 +381,12 @@ def test_hostile_epsilon_is_refused(epsilon):
 
 # properties ----------------------------------------------------------------------------------------------------------
 
-settings.register_profile("exact", derandomize=True, max_examples=25, deadline=None)
-settings.load_profile("exact")
+QUICK = settings(derandomize=True, max_examples=25, deadline=None)
 EPSILON0 = st.floats(1e-6, 20.0)
 USERS = st.integers(2, 10**9)
 
 
+@QUICK
 @given(EPSILON0, USERS, st.sampled_from(["forward", "reverse", "both"]))
 def test_delta_decreases_and_is_convex_in_the_order(epsilon0, n, direction):
     curve = shuffled_rr(epsilon0, n, direction=direction)
@@ -403,6 +403,7 @@ def curve_scale(epsilon0, n):
     return 2 * math.sinh(epsilon0 / 2) / math.sqrt(n)
 
 
+@QUICK
 @given(EPSILON0, st.integers(2, 10**6), st.floats(0, 0.999))
 def test_more_users_or_a_smaller_epsilon0_never_hurt(epsilon0, n, fraction):
     epsilon = fraction * min(epsilon0, 6 * curve_scale(epsilon0, n))
@@ -412,6 +413,7 @@ def test_more_users_or_a_smaller_epsilon0_never_hurt(epsilon0, n, fraction):
         assert shuffled_rr(epsilon0 * 1.01, n, direction=direction).log_delta(epsilon) >= here - 1e-12
 
 
+@QUICK
 @given(EPSILON0, USERS, st.floats(0.01, 0.99))
 def test_epsilon_inverts_delta_on_the_safe_side(epsilon0, n, fraction):
     curve = shuffled_rr(epsilon0, n)
