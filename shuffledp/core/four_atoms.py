@@ -3,7 +3,8 @@ r"""Expected positive part of a sum of independent terms with four values, two o
 This is the common form of k-ary randomized response, of its privacy blanket and of the clones: a message is one of the
 two symbols in question, with the same probability w, or one of two further kinds. Three evaluators, chosen by a guard:
 a positive double sum, exact at every n where it is short enough; the steepest-descent integral; and the echoes of its
-peak, which a nearly periodic sum needs. What none of them can vouch for raises.
+peak, which a nearly periodic sum needs. What none of them can vouch for raises. The integral serves any other finite
+law, and densities, as well.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import numpy as np
 from .engine import log_binomial_call, log_binomial_probability
 from .numerics import log1p_minus
 
-__all__ = ["NearlyPeriodic", "log_excess_by_contour", "log_four_atom_excess", "saddle", "tilted", "window"]
+__all__ = [
+    "NearlyPeriodic",
+    "log_excess_by_contour",
+    "log_finite_excess",
+    "log_four_atom_excess",
+    "saddle",
+    "tilted",
+    "window",
+]
 
 _SHORT, _LONG = 3 * 10**4, 3 * 10**7  # terms of the double sum: always taken, and at most
 _BLOCK = 2 * 10**5  # terms held at once
@@ -68,6 +77,43 @@ def log_four_atom_excess(n: int, weights, values, mean: float) -> float:
     if terms > _LONG:
         raise ArithmeticError(f"no evaluator vouches for a sum of n = {n} terms with weights {weights.tolist()}")
     return math.log(scale) + _double_sum(n, weights, values, pair_window, third)
+
+
+def log_finite_excess(n: int, weights, values, mean: float) -> float:
+    r"""Log of :math:`E(G_1 + \dots + G_n)_+` for terms with any finite law, or a density given at quadrature nodes.
+
+    Parameters
+    ----------
+    n : int
+        Number of terms.
+    weights, values : sequence of float
+        The law of G; at least one value positive.
+    mean : float
+        ``E G``, at most 0, computed by the caller without cancellation.
+
+    Returns
+    -------
+    float
+        Natural log, by `log_excess_by_contour`.
+
+    Raises
+    ------
+    ArithmeticError
+        If the integrand has not died out after its peak (n is too small for the integral), or is nearly periodic.
+    """
+    order = np.argsort(values)[::-1]
+    weights, values = np.asarray(weights, float)[order], np.asarray(values, float)[order]
+    scale = values[0]
+    values, mean = values / scale, mean / scale
+    theta = saddle(n, weights, values)
+    law = tilted(weights, values, theta)
+    spread = math.sqrt(n * (law @ (values - law @ values) ** 2))
+    turn = 2 * math.pi / (values[0] - values[1 + int(np.argmax(law[1:]))])  # of the first value's phase
+    between = np.linspace(9 / spread, 0.8 * turn, 1024)
+    characteristic = np.abs(np.exp(1j * between[:, None] * values) @ law)
+    if turn < 20 / spread or n * math.log(characteristic.max()) > math.log(_TOLERANCE):
+        raise ArithmeticError(f"n = {n} terms are too few for the integral")
+    return math.log(scale) + log_excess_by_contour(n, weights, values, mean, theta)
 
 
 class NearlyPeriodic(ArithmeticError):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from shuffledp.core import four_atoms
-from shuffledp.core.four_atoms import log_four_atom_excess, saddle
+from shuffledp.core.four_atoms import log_finite_excess, log_four_atom_excess, saddle
+from shuffledp.core.randomizers import LaplaceRandomizer
 
 
 def multinomial_excess(n, weights, values):
@@ -60,9 +61,9 @@ def test_merging_two_outputs_would_be_caught():
     rest = weights[2] + weights[3]
     average = (weights[2] * values[2] + weights[3] * values[3]) / rest
     merged = multinomial_excess(6, (*weights[:2], rest, Fraction(0)), (*values[:2], average, average)) / 6
-    assert true == pytest.approx(0.0448665097, rel=1e-8)
+    assert true == pytest.approx(0.0448665097, rel=1e-8, abs=0)
     assert merged < true
-    assert math.exp(evaluate(6, (weights, values))) / 6 == pytest.approx(true, rel=1e-13)
+    assert math.exp(evaluate(6, (weights, values))) / 6 == pytest.approx(true, rel=1e-13, abs=0)
 
 
 def both_evaluators(n, atoms):
@@ -121,3 +122,46 @@ def test_single_sum_at_epsilon_zero_equals_double_sum(n):
     window, third, _ = four_atoms._windows(n, weights, values, saddle(n, weights, values))
     double_sum = four_atoms._double_sum(n, weights, values, window, third) + math.log(scale)
     assert log_four_atom_excess(n, *atoms, 0.0) == pytest.approx(double_sum, abs=1e-12)
+
+
+# any finite law, and densities ---------------------------------------------------------------------------------------
+
+
+def laplace_blanket(epsilon0, n, epsilon):
+    """Delta of the Laplace blanket: the density by its quadrature nodes, and the atom 0 of those not in the blanket."""
+    randomizer = LaplaceRandomizer(epsilon0)
+    (law,) = randomizer.ratio_laws()
+    values = np.append(law.r - math.exp(epsilon) * law.r_prime, 0.0)
+    weights = np.append(randomizer.gamma * law.weight, 1 - randomizer.gamma)
+    return math.exp(log_finite_excess(n, weights, values, -math.expm1(epsilon))) / n
+
+
+@pytest.mark.parametrize(
+    "epsilon0, epsilon, n, value, rel",
+    [
+        (1.0, 0.3, 100, 1.425207634272e-4, 1e-12),
+        (1.0, 0.1, 1000, 2.486275498328e-5, 1e-12),
+        (1.0, 0.03, 10**4, 1.230572103396e-5, 1e-12),
+        (3.0, 0.3, 10**4, 2.91401374272e-12, 1e-11),
+        (1.0, 0.004, 10**6, 4.5571815435e-8, 2e-10),
+    ],
+)
+def test_laplace_blanket_reference_values(epsilon0, epsilon, n, value, rel):
+    assert laplace_blanket(epsilon0, n, epsilon) == pytest.approx(value, rel=rel, abs=0)
+    assert laplace_blanket(epsilon0, n + n // 50, epsilon) != pytest.approx(value, rel=1e-3, abs=0)
+
+
+def test_finite_law_agrees_with_the_four_valued_sum():
+    weights, values = pair_atoms(10, math.exp(2.0), math.exp(0.005))
+    mean = -math.expm1(0.005)
+    shuffled = [2, 0, 3, 1]
+    general = log_finite_excess(10**6, np.array(weights)[shuffled], np.array(values)[shuffled], mean)
+    assert general == pytest.approx(log_four_atom_excess(10**6, weights, values, mean), abs=1e-11)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_too_few_terms_for_the_integral_are_refused(n):
+    with pytest.raises(ArithmeticError, match="too few"):
+        laplace_blanket(0.2, n, 0.05)
+    with pytest.raises(ArithmeticError, match="too few"):
+        log_finite_excess(n, *pair_atoms(3, math.e, math.exp(0.1)), -math.expm1(0.1))
