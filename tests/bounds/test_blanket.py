@@ -9,6 +9,7 @@ import pytest
 from shuffledp.bounds.blanket import (
     bennett_lemma,
     blanket_bennett,
+    blanket_exact,
     blanket_hoeffding,
     blanket_mgf,
     hoeffding_lemma,
@@ -22,6 +23,8 @@ from shuffledp.core.randomizers import (
     LaplaceRandomizer,
     RandomizedResponse,
 )
+from shuffledp.exact.k_ary import shuffled_krr
+from shuffledp.exact.randomized_response import shuffled_rr
 
 BOUNDS = (blanket_hoeffding, blanket_bennett, blanket_mgf)
 RR = RandomizedResponse(2, 1.0)
@@ -37,12 +40,12 @@ RR = RandomizedResponse(2, 1.0)
     ],
 )
 def test_fifty_digit_values(value, digits):
-    assert value() == pytest.approx(float(digits), rel=1e-12)
+    assert value() == pytest.approx(float(digits), rel=1e-12, abs=0)
 
 
 def test_the_published_generic_form_solves_to_the_published_epsilon():
     curve = blanket_hoeffding(GenericRandomizer(0.4), 5000, variant="published")
-    assert curve.epsilon(1e-6) == pytest.approx(0.05746164784342912297734743, rel=1e-11)
+    assert curve.epsilon(1e-6) == pytest.approx(0.05746164784342912297734743, rel=1e-11, abs=0)
     assert blanket_hoeffding(GenericRandomizer(0.4), 5000).epsilon(1e-6) < 0.6 * curve.epsilon(1e-6)
 
 
@@ -160,3 +163,39 @@ BAD = [
 def test_out_of_range_is_refused(call):
     with pytest.raises(DomainError):
         call()
+
+
+@pytest.mark.parametrize(
+    "k, n, epsilon, digits",
+    [(3, 40, 0.2, "0.01264967648003847674728482"), (2, 1000, 0.1, "0.00008201166250125778494876781")],
+)
+def test_exact_blanket_fifty_digit_values(k, n, epsilon, digits):
+    delta = blanket_exact(RandomizedResponse(k, 1.0), n).delta(epsilon)
+    assert delta == pytest.approx(float(digits), rel=1e-12, abs=0)
+    assert delta != pytest.approx(float(digits) * (1 + 1e-9), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("randomizer", SMALL[:3], ids=repr)
+@pytest.mark.parametrize("n", [1, 3, 12])
+def test_exact_blanket_is_the_enumeration(randomizer, n):
+    for fraction in (0.0, 0.05, 0.3, 0.9):
+        epsilon = fraction * randomizer.epsilon0
+        exact = lemma_53(randomizer, n, epsilon)
+        assert blanket_exact(randomizer, n).delta(epsilon) == pytest.approx(exact, rel=1e-10, abs=0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+@pytest.mark.parametrize("n", [100, 10**4, 10**6])
+def test_order_of_exact_value_blanket_and_closed_forms(k, n):
+    rr = RandomizedResponse(k, 1.0)
+    truth = shuffled_rr(1.0, n) if k == 2 else shuffled_krr(k, 1.0, n)
+    epsilon = truth.epsilon(1e-6)
+    blanket = blanket_exact(rr, n).epsilon(1e-6)
+    assert epsilon < blanket < min(bound(rr, n).epsilon(1e-6) for bound in BOUNDS)
+    assert blanket < (1.45 if k == 2 else 1.05 if n > 100 else 1.6) * epsilon
+
+
+def test_exact_blanket_refuses_what_it_cannot_evaluate():
+    for randomizer in (LaplaceRandomizer(1), GaussianRandomizer(1), SMALL[3], None):
+        with pytest.raises(DomainError, match="blanket_exact needs"):
+            blanket_exact(randomizer, 100)

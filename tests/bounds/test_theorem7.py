@@ -86,12 +86,12 @@ def test_documented_example_as_printed(field, printed):
     }.items(),
 )
 def test_documented_example_to_full_precision(field, value):
-    assert getattr(EXAMPLE, field) == pytest.approx(value, rel=1e-12)
+    assert getattr(EXAMPLE, field) == pytest.approx(value, rel=1e-12, abs=0)
 
 
 def test_documented_example_is_finite_in_logs():
-    assert EXAMPLE.log_epsilon_general == pytest.approx(1298812.04905735267957071, rel=1e-14)
-    assert EXAMPLE.log_epsilon_general / math.log(10) == pytest.approx(564066.9059350638782944825, rel=1e-14)
+    assert EXAMPLE.log_epsilon_general == pytest.approx(1298812.04905735267957071, rel=1e-14, abs=0)
+    assert EXAMPLE.log_epsilon_general / math.log(10) == pytest.approx(564066.9059350638782944825, rel=1e-14, abs=0)
 
 
 def test_documented_example_other_fields():
@@ -112,21 +112,23 @@ def test_documented_example_other_fields():
     }.items(),
 )
 def test_reference_values(field, value):
-    assert getattr(theorem7(**SETTING), field) == pytest.approx(value, rel=1e-12)
+    assert getattr(theorem7(**SETTING), field) == pytest.approx(value, rel=1e-12, abs=0)
 
 
 def test_reference_threshold():
-    assert theorem7(0.4, 1000, 1e-6).threshold == pytest.approx(0.4312988428706799494302193, rel=1e-12)
+    assert theorem7(0.4, 1000, 1e-6).threshold == pytest.approx(0.4312988428706799494302193, rel=1e-12, abs=0)
 
 
 def test_reference_last_swap():
-    assert theorem7(0.5, 10_000, 1e-6).epsilon_last_swap == pytest.approx(0.04395485357086959804189735, rel=1e-12)
+    assert theorem7(0.5, 10_000, 1e-6).epsilon_last_swap == pytest.approx(
+        0.04395485357086959804189735, rel=1e-12, abs=0
+    )
 
 
 def test_reference_constant_of_the_simple_form():
     at_corner = theorem7(0.5, 1000, 0.01)
     constant = 12 * at_corner.epsilon_general / at_corner.epsilon_simple
-    assert constant == pytest.approx(10.34256799948373265705895, rel=1e-12)
+    assert constant == pytest.approx(10.34256799948373265705895, rel=1e-12, abs=0)
     assert not at_corner.simple_valid  # the corner itself is excluded
 
 

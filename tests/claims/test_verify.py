@@ -42,7 +42,7 @@ def test_a_tally_keeps_the_first_failure_and_the_worst_numbers():
     tally.at_most(9.0, 2.0, n=8)
     found = tally.evidence(0)
     assert found.verdict == "refuted" and found.points == 4 and "n=7" in found.detail
-    assert found.worst == pytest.approx(1e-9, rel=1e-6)
+    assert found.worst == pytest.approx(1e-9, rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])

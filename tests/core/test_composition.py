@@ -117,7 +117,7 @@ def test_many_users_come_close_to_gaussian_dp(n, rounds, deviations):
     composed, limit = compose(curve, rounds).log_delta(epsilon), gdp(mu).log_delta(epsilon)
     correction = deviations**3 * curve.loss_laws[0].mu / math.sqrt(rounds)
     assert 0 <= composed - limit < 2 * correction + 3e-6
-    assert composed != pytest.approx(gdp(1.01 * mu).log_delta(epsilon), rel=1e-3)
+    assert composed != pytest.approx(gdp(1.01 * mu).log_delta(epsilon), rel=1e-3, abs=0)
 
 
 def test_one_round_is_the_curve_itself():
@@ -133,8 +133,8 @@ def test_the_general_method_gives_one_round_back():
 
 
 def test_gaussian_rounds_add_squares():
-    assert compose(gdp(0.3), 16).delta(1.0) == pytest.approx(gdp(1.2).delta(1.0), rel=1e-12)
-    assert compose(gaussian_curve(2, 1), 4).delta(1.0) == pytest.approx(gdp(1.0).delta(1.0), rel=1e-12)
+    assert compose(gdp(0.3), 16).delta(1.0) == pytest.approx(gdp(1.2).delta(1.0), rel=1e-12, abs=0)
+    assert compose(gaussian_curve(2, 1), 4).delta(1.0) == pytest.approx(gdp(1.0).delta(1.0), rel=1e-12, abs=0)
 
 
 def test_epsilon_is_safe_and_tight():
@@ -157,14 +157,14 @@ def test_strided_sums_equal_full_ones():
         some, every = tilted_law(law, s), tilted_law(law, s, every=True)
         assert some.stride > 40 and len(every.loss) > 40 * len(some.loss) / 2
         assert some.mean == pytest.approx(every.mean, rel=1e-11, abs=1e-16)
-        assert some.variance == pytest.approx(every.variance, rel=1e-11)
+        assert some.variance == pytest.approx(every.variance, rel=1e-11, abs=0)
 
 
 def test_exponential_minus_its_start():
     for x in (1e-9, -1e-4, 0.29, -0.31, 2.0):
         with mp.workdps(60):
             reference = float(mp.exp(mp.mpf(x)) - 1 - mp.mpf(x))
-        assert float(_exp_minus(np.array([x]))[0]) == pytest.approx(reference, rel=3e-15)
+        assert float(_exp_minus(np.array([x]))[0]) == pytest.approx(reference, rel=3e-15, abs=0)
 
 
 @pytest.mark.parametrize("rounds", [0, -1, 1.5, True, "2", math.nan, math.inf, 10**6 + 1])
@@ -186,5 +186,5 @@ def test_curves_without_a_loss_law():
 
 
 def test_what_cannot_be_vouched_for_raises():
-    with pytest.raises(ArithmeticError, match="rounding"):
+    with pytest.raises(ArithmeticError, match="vouched"):
         compose(shuffled_rr(30, 10**6), 2).delta(59.0)

@@ -29,15 +29,15 @@ PURE = [RandomizedResponse(2, 0.3), RandomizedResponse(7, 3.0), LaplaceRandomize
     ],
 )
 def test_fifty_digit_values(value, digits):
-    assert value == pytest.approx(float(digits), rel=1e-14)
+    assert value == pytest.approx(float(digits), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("randomizer", PURE, ids=repr)
 def test_ratio_laws_are_laws_with_the_right_means(randomizer):
     for law in randomizer.ratio_laws():
-        assert law.weight.min() >= 0 and law.weight.sum() == pytest.approx(1, rel=1e-14)
-        assert law.weight @ law.r == pytest.approx(1 / randomizer.gamma, rel=1e-13)
-        assert law.weight @ law.r_prime == pytest.approx(1 / randomizer.gamma, rel=1e-13)
+        assert law.weight.min() >= 0 and law.weight.sum() == pytest.approx(1, rel=1e-14, abs=0)
+        assert law.weight @ law.r == pytest.approx(1 / randomizer.gamma, rel=1e-13, abs=0)
+        assert law.weight @ law.r_prime == pytest.approx(1 / randomizer.gamma, rel=1e-13, abs=0)
 
 
 def test_finite_channel_agrees_with_its_definition():
@@ -55,7 +55,7 @@ def test_randomized_response_is_the_channel_with_its_matrix():
     assert channel.epsilon0 == pytest.approx(rr.epsilon0) and channel.gamma == pytest.approx(rr.gamma)
     assert channel.amplification_range(0.2) == pytest.approx(rr.amplification_range(0.2))
     assert channel.amplification_second_moment(0.2) == pytest.approx(rr.amplification_second_moment(0.2))
-    assert RandomizedResponse.from_gamma(4, rr.gamma).epsilon0 == pytest.approx(1.3, rel=1e-14)
+    assert RandomizedResponse.from_gamma(4, rr.gamma).epsilon0 == pytest.approx(1.3, rel=1e-14, abs=0)
 
 
 def test_laplace_second_moment_against_quadrature_of_the_densities():
@@ -63,7 +63,7 @@ def test_laplace_second_moment_against_quadrature_of_the_densities():
     omega = lambda y: e0 / 2 * mp.exp(-e0 * abs(y - 0.5))  # noqa: E731
     mu = lambda x, y: e0 / 2 * mp.exp(-e0 * abs(y - x))  # noqa: E731
     exact = mp.quad(lambda y: (mu(0, y) - mp.exp(eps) * mu(1, y)) ** 2 / omega(y), [-30, 0, 0.5, 1, 30])
-    assert LaplaceRandomizer(2).amplification_second_moment(0.3) == pytest.approx(float(exact), rel=1e-12)
+    assert LaplaceRandomizer(2).amplification_second_moment(0.3) == pytest.approx(float(exact), rel=1e-12, abs=0)
 
 
 def test_gaussian_moments_and_blanket_against_quadrature():
@@ -73,9 +73,9 @@ def test_gaussian_moments_and_blanket_against_quadrature():
     gamma = mp.quad(least, [-9, 0, 0.5, 1, 10])
     moment = gamma * mp.quad(lambda y: (mu(0, y) - mp.exp(eps) * mu(1, y)) ** 2 / least(y), [-12, -3, 0.5, 4, 13])
     ours = GaussianRandomizer(0.8)
-    assert ours.gamma == pytest.approx(float(gamma), rel=1e-12)
-    assert ours.amplification_second_moment(0.3) == pytest.approx(float(moment), rel=1e-9)
-    assert ours.blanket(0.2) == pytest.approx(float(least(mp.mpf("0.2")) / gamma), rel=1e-12)
+    assert ours.gamma == pytest.approx(float(gamma), rel=1e-12, abs=0)
+    assert ours.amplification_second_moment(0.3) == pytest.approx(float(moment), rel=1e-9, abs=0)
+    assert ours.blanket(0.2) == pytest.approx(float(least(mp.mpf("0.2")) / gamma), rel=1e-12, abs=0)
 
 
 def test_what_is_printed_is_looser_and_what_is_generic_covers_every_channel():
@@ -106,7 +106,7 @@ def test_samples_follow_the_matrix():
             seen = np.bincount(channel.sample(np.full(40_000, x), rng), minlength=3) / 40_000
             assert np.abs(seen - channel.matrix[x]).max() < 0.012  # more than four standard errors
     noise = LaplaceRandomizer(2.0).sample(np.zeros(40_000), rng)
-    assert np.mean(np.abs(noise)) == pytest.approx(0.5, rel=0.03)
+    assert np.mean(np.abs(noise)) == pytest.approx(0.5, rel=0.03, abs=0)
     assert GaussianRandomizer(2.0).sample(np.ones((3, 2)), rng).shape == (3, 2)
 
 

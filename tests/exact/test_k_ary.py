@@ -40,7 +40,7 @@ def test_third_equals_exact_enumeration(k, n):
     ):
         delta = shuffled_krr(k, math.log(growth), n).delta(math.log(order))
         assert delta == pytest.approx(enumerated_third(k, growth, n, order), rel=1e-12, abs=0)
-    assert delta != pytest.approx(enumerated_third(k + 1, growth, n, order), rel=1e-6)
+    assert delta != pytest.approx(enumerated_third(k + 1, growth, n, order), rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("k, epsilon0, n", [(3, 1.0, 2), (3, 2.0, 60), (4, 1.0, 40), (5, 0.3, 12)])
@@ -60,10 +60,10 @@ def test_first_equals_the_channel_of_the_two_symbols(k, epsilon0, n):
     [(3, 1.0, 20, 0.3, 0.016072, 0.010997), (3, 2.0, 20, 0.1, 0.22708, 0.16451), (4, 4.0, 100, 3.5, 2.1342e-3, None)],
 )
 def test_published_values_and_the_worse_of_two(k, epsilon0, n, epsilon, third, first):
-    assert shuffled_krr(k, epsilon0, n).delta(epsilon) == pytest.approx(third, rel=5e-5)
+    assert shuffled_krr(k, epsilon0, n).delta(epsilon) == pytest.approx(third, rel=5e-5, abs=0)
     if first:
-        assert shuffled_krr(k, epsilon0, n, "first").delta(epsilon) == pytest.approx(first, rel=5e-5)
-        assert shuffled_krr(k, epsilon0, n, "worst").delta(epsilon) == pytest.approx(third, rel=5e-5)
+        assert shuffled_krr(k, epsilon0, n, "first").delta(epsilon) == pytest.approx(first, rel=5e-5, abs=0)
+        assert shuffled_krr(k, epsilon0, n, "worst").delta(epsilon) == pytest.approx(third, rel=5e-5, abs=0)
 
 
 def test_neither_data_set_is_always_worse():
@@ -79,7 +79,7 @@ def test_large_n_approaches_the_gaussian_curve(k, epsilon0, n):
     gaussian = ndtr(mu / 2 - 1) - math.exp(mu) * ndtr(-mu / 2 - 1)
     exact = shuffled_krr(k, epsilon0, n).delta(mu)
     assert exact == pytest.approx(gaussian, rel=2 * mu + 1e-6)
-    assert shuffled_krr(k, epsilon0, n).delta(1.1 * mu) != pytest.approx(gaussian, rel=0.05)
+    assert shuffled_krr(k, epsilon0, n).delta(1.1 * mu) != pytest.approx(gaussian, rel=0.05, abs=0)
 
 
 @pytest.mark.parametrize("others", ["third", "first", "worst"])
@@ -146,5 +146,5 @@ def test_first_of_many_users():
     a = math.exp(epsilon0) * b
     mu = math.sqrt((a - b) ** 2 * (a + b) / (a * b) / n)
     gaussian = ndtr(mu / 2 - 1) - math.exp(mu) * ndtr(-mu / 2 - 1)
-    assert shuffled_krr(k, epsilon0, n, "first").delta(mu) == pytest.approx(gaussian, rel=5e-6)
-    assert shuffled_krr(k, epsilon0, n, "third").delta(mu) != pytest.approx(gaussian, rel=0.05)
+    assert shuffled_krr(k, epsilon0, n, "first").delta(mu) == pytest.approx(gaussian, rel=5e-6, abs=0)
+    assert shuffled_krr(k, epsilon0, n, "third").delta(mu) != pytest.approx(gaussian, rel=0.05, abs=0)
