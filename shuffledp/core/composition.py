@@ -24,7 +24,7 @@ _ENUMERATED = 10**5  # histograms of the rounds' outcomes
 _DEPTH = 60.0  # outcomes whose tilted probability is below e^-60 of the largest are left out
 _MOST_OUTCOMES = 4 * 10**6
 _NEGLIGIBLE, _TOLERABLE, _LARGEST_RISE = 1e-6, 1e-3, 1e-2  # of log delta above its exact value
-_CELLS = (2**18, 2**21)
+_CELLS = 2**18
 _CUT = 7.5  # the added noise has killed the integrand where its exponent is -7.5^2/2
 _STEP = 0.14  # of the trapezoid rule, in standard deviations
 _TAIL = 45.0  # the grid leaves out sums whose tilted probability is below e^-45
@@ -57,8 +57,8 @@ def compose(curve: PrivacyCurve, rounds: int) -> PrivacyCurve:
     DomainError
         If an argument is out of range, or the curve does not know its loss law.
     ArithmeticError
-        From the returned curve, where the bound cannot be brought to about 1 % of the exact value, or rounding would
-        show in it (a few outcomes far apart, such as n = 2 or epsilon0 = 30).
+        From the returned curve, where the bound cannot be brought to about 1 % of the exact value: far in the tail of
+        a law with few outcomes far apart, such as n = 2 or epsilon0 = 30.
 
     Notes
     -----
@@ -223,12 +223,17 @@ class _Approached:
         tilted = self._saddle(epsilon)
         if tilted.smooth:
             value, rise = self._integral(tilted, epsilon)
-        for cells in _CELLS:
-            if rise < (_NEGLIGIBLE if cells == _CELLS[0] else _TOLERABLE):
+        here = epsilon / self._reach
+        for place, cells, enough in (
+            (math.floor(here), _CELLS, _NEGLIGIBLE),
+            (here, _CELLS, _TOLERABLE),
+            (here, 8 * _CELLS, _TOLERABLE),
+        ):
+            if rise < enough:
                 break
-            grid = self._grid(math.floor(epsilon / self._reach), cells)
-            if grid.rise < rise:
-                value, rise = grid.log_delta(epsilon), grid.rise
+            logs, grid_rise = self._grid(place, cells).log_delta(epsilon)
+            if grid_rise < rise:
+                value, rise = logs, grid_rise
         if not rise < _LARGEST_RISE:
             raise ArithmeticError(
                 f"delta after {self._rounds} rounds at epsilon = {epsilon:g} cannot be vouched for to 1 %"
@@ -279,7 +284,7 @@ class _Approached:
         log_peak = rounds * _log_moment(tilted.loss, tilted.log_p, s) + rise - s * epsilon
         return log_peak + math.log(total), rise
 
-    def _make_grid(self, place: int, cells: int) -> _Grid:
+    def _make_grid(self, place: float, cells: int) -> _Grid:
         return _Grid(tilted_law(self._law, self._saddle(place * self._reach).s, every=True), self._rounds, cells)
 
 
@@ -292,43 +297,49 @@ class _Grid:
 
     def __init__(self, tilted: TiltedLaw, rounds: int, cells: int):
         s = self._s = tilted.s
-        low, high = _range(tilted, rounds)
-        step = (high - low) / cells
-        place, log_p = spread(tilted.loss, tilted.log_p, step)
-        log_moment = _log_moment(place * step, log_p, s)
+        log_moment = _log_moment(tilted.loss, tilted.log_p, s)
+        low, high = _range(tilted.loss, tilted.log_p + s * tilted.loss - log_moment, rounds)
+        step = 0.0
+        while high - low > (cells - 1) * step:  # the moved losses reach a little further
+            step = 1.01 * (high - low) / (cells - 1)
+            place, log_p = spread(tilted.loss, tilted.log_p, step)
+            moved_moment = _log_moment(place * step, log_p, s)
+            log_weight = log_p + s * place * step - moved_moment
+            low, high = _range(place * step, log_weight, rounds)
         middle = round(tilted.mean / step)
-        mass = np.exp(log_p + s * place * step - log_moment)
-        mass = np.bincount((place - middle).astype(int) % cells, mass, cells)
+        mass = np.bincount((place - middle).astype(int) % cells, np.exp(log_weight), cells)
         transform = (np.fft.rfft(mass) / mass.sum()) ** rounds
-        start = math.floor((rounds * tilted.mean + low) / step) - rounds * middle
+        start = math.floor(low / step) - rounds * middle
         self._mass = np.roll(np.fft.irfft(transform, cells), -(start % cells))
-        self._noise = 1e-16 * (rounds + 10) * float(np.abs(transform).mean())
+        self._noise = 1.2e-16 * (rounds + 20) * float(np.abs(transform).mean())  # in each mass
         self._sum = (rounds * middle + start + np.arange(cells)) * step
-        self._log_total = rounds * log_moment
-        self.rise = rounds * (log_moment - _log_moment(tilted.loss, tilted.log_p, s))
+        self._log_total = rounds * moved_moment
+        self._rise = rounds * (moved_moment - log_moment)
 
-    def log_delta(self, epsilon: float) -> float:
+    def log_delta(self, epsilon: float) -> tuple[float, float]:
+        """Log delta, the rounding of the transform added on the safe side; and its rise above the exact value."""
         first = np.searchsorted(self._sum, epsilon)
         beyond = self._sum[first:] - epsilon
         worth = np.exp(-self._s * beyond) * -np.expm1(-beyond)
-        gain = float(self._mass[first:] @ worth)
-        if not gain > 1e9 * self._noise * worth.sum():
-            raise ArithmeticError(f"delta at epsilon = {epsilon:g} is lost in rounding")
-        return self._log_total - self._s * epsilon + math.log(gain)
+        gain, noise = float(self._mass[first:] @ worth), self._noise * float(worth.sum())
+        if not gain > noise:
+            return math.inf, math.inf
+        return self._log_total - self._s * epsilon + math.log(gain + noise), self._rise + noise / gain
 
 
-def _range(tilted: TiltedLaw, rounds: int) -> tuple[float, float]:
-    """Ends, from the mean, beyond which the tilted sum has a probability below e^-45, by Chernoff's bound."""
-    distance = tilted.loss - tilted.mean
-    scale = max(math.sqrt(rounds * tilted.variance), 1e-9 * abs(rounds * tilted.mean))
+def _range(loss: np.ndarray, log_weight: np.ndarray, rounds: int) -> tuple[float, float]:
+    """Ends beyond which the sum has a probability below e^-45, by Chernoff's bound."""
+    mean = float(np.exp(log_weight) @ loss)
+    distance = loss - mean
+    scale = max(math.sqrt(rounds * float(np.exp(log_weight) @ distance**2)), 1e-9 * rounds * abs(mean))
     ends = []
     for sign in (-1.0, 1.0):
         bounds = []
         for power in range(-6, 10):
             theta = 2.0**power / scale
-            exponent = sign * theta * distance
-            top = exponent.max()
-            log_mean = top + math.log(np.exp(exponent - top) @ tilted.weight)
+            exponent = log_weight + sign * theta * distance
+            top = float(exponent.max())
+            log_mean = top + math.log(np.exp(exponent - top).sum())
             bounds.append((rounds * log_mean + _TAIL) / theta)
-        ends.append(sign * min(bounds))
+        ends.append(rounds * mean + sign * min(bounds))
     return ends[0], ends[1]
