@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import DomainError, choice, integer, real
-from ..core.four_atoms import log_four_atom_excess
+from ..core.four_atoms import log_finite_excess, log_four_atom_excess
 from ..core.randomizers import GenericRandomizer, RandomizedResponse, Randomizer
 
 __all__ = [
@@ -395,9 +395,9 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
 
     Parameters
     ----------
-    randomizer : RandomizedResponse or GenericRandomizer
-        For a `GenericRandomizer` the midpoint sub-blanket at its least favourable law: an upper bound for every
-        epsilon0-private randomizer, and the same number as `clones`.
+    randomizer : Randomizer
+        Purely private. For a `GenericRandomizer` the midpoint sub-blanket at its least favourable law: an upper bound
+        for every epsilon0-private randomizer, and the same number as `clones`.
     n : int
         Number of users, at least 1.
 
@@ -409,40 +409,50 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
     Raises
     ------
     DomainError
-        If n is out of range or the law of L is not available in closed form for this randomizer.
+        If n is out of range or L is unbounded (Gaussian noise).
     ArithmeticError
-        From the curve, at a setting where no evaluation can be vouched for (few users in the blanket at a huge n).
+        From the curve, where no evaluation can be vouched for: a `LaplaceRandomizer` or `FiniteChannel` with too few
+        users (below some hundreds), or the smallest epsilon at some n for the others.
 
     Notes
     -----
     arXiv:1903.02837v2, Lemma 5.3. For randomized response with k >= 3 it is almost the exact value; for k = 2 it is
     larger than `shuffled_rr` by about a factor of the square root of 2 in epsilon when gamma is small.
     """
-    if not isinstance(randomizer, (RandomizedResponse, GenericRandomizer)):
-        raise DomainError(f"blanket_exact needs RandomizedResponse or GenericRandomizer, got {randomizer!r}")
     n = integer("n", n, at_least=1, at_most=10**15)
-    (law,) = randomizer.ratio_laws()
-    pair = randomizer.gamma * law.weight[0]
-    third = randomizer.gamma * law.weight[2] if len(law.weight) == 3 else 0.0
-    weights = (pair, pair, third, 1 - randomizer.gamma)
-    large, small = law.r[0], law.r_prime[0]  # large/small = e^epsilon0
+    gamma, epsilon0 = randomizer.gamma, randomizer.epsilon0
+    laws = randomizer.ratio_laws()
+    evaluate = _pair_excess if isinstance(randomizer, (RandomizedResponse, GenericRandomizer)) else _finite_excess
 
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
-        values = [
-            (-large * math.expm1(e - randomizer.epsilon0), -small * math.expm1(e + randomizer.epsilon0), -math.expm1(e))
-            for e in epsilon
-        ]
-        logs = [
-            log_four_atom_excess(n, weights, (*three, 0.0), -math.expm1(e))
-            for e, three in zip(epsilon, values, strict=True)
-        ]
+        logs = [max(evaluate(law, gamma, epsilon0, float(e), n) for law in laws) for e in epsilon]
         return np.array(logs) - math.log(n)
 
     return SlowCurve(
         log_delta,
-        scale=math.sqrt(2 * pair / n) * (large - small),
+        scale=max(math.sqrt(gamma * float(law.weight @ (law.r - law.r_prime) ** 2) / n) for law in laws),
         name=f"blanket, exact, {randomizer!r}, n = {n}",
         kind="upper bound",
         accuracy=1e-10,
-        epsilon_max=randomizer.epsilon0,
+        epsilon_max=epsilon0,
     )
+
+
+def _pair_excess(law, gamma: float, epsilon0: float, epsilon: float, n: int) -> float:
+    """For two equally likely ratios and a third of 1: large/small = e^epsilon0, so that no difference cancels."""
+    pair, large, small = gamma * law.weight[0], law.r[0], law.r_prime[0]
+    third = gamma * law.weight[2] if len(law.weight) == 3 else 0.0
+    values = (
+        -large * math.expm1(epsilon - epsilon0),
+        -small * math.expm1(epsilon + epsilon0),
+        -math.expm1(epsilon),
+        0.0,
+    )
+    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), values, -math.expm1(epsilon))
+
+
+def _finite_excess(law, gamma: float, epsilon0: float, epsilon: float, n: int) -> float:
+    values = np.append(law.r - math.exp(epsilon) * law.r_prime, 0.0)
+    if values.max() <= 0:
+        return -math.inf
+    return log_finite_excess(n, np.append(gamma * law.weight, 1 - gamma), values, -math.expm1(epsilon))

@@ -195,7 +195,25 @@ def test_order_of_exact_value_blanket_and_closed_forms(k, n):
     assert blanket < (1.45 if k == 2 else 1.05 if n > 100 else 1.6) * epsilon
 
 
+@pytest.mark.parametrize(
+    "epsilon0, epsilon, n, value",
+    [(1, 0.1, 1000, 2.486275498328e-5), (1, 0.03, 10**4, 1.230572103396e-5), (3, 0.3, 10**4, 2.91401374272e-12)],
+)
+def test_exact_blanket_of_laplace_noise(epsilon0, epsilon, n, value):
+    assert blanket_exact(LaplaceRandomizer(epsilon0), n).delta(epsilon) == pytest.approx(
+        value, rel=2e-11, abs=0
+    )  # the references have 12 digits
+    assert value < blanket_mgf(LaplaceRandomizer(epsilon0), n).delta(epsilon) < 5 * value
+
+
+def test_exact_blanket_of_a_channel_is_that_of_randomized_response():
+    rr = RandomizedResponse(3, 1.0)
+    channel = blanket_exact(FiniteChannel(rr.matrix), 10**5)
+    assert channel.delta(0.01) == pytest.approx(blanket_exact(rr, 10**5).delta(0.01), rel=1e-10, abs=0)
+
+
 def test_exact_blanket_refuses_what_it_cannot_evaluate():
-    for randomizer in (LaplaceRandomizer(1), GaussianRandomizer(1), SMALL[3], None):
-        with pytest.raises(DomainError, match="blanket_exact needs"):
-            blanket_exact(randomizer, 100)
+    with pytest.raises(DomainError, match="unbounded"):
+        blanket_exact(GaussianRandomizer(1), 100)
+    with pytest.raises(ArithmeticError, match="too few"):
+        blanket_exact(LaplaceRandomizer(1), 3).delta(0.1)
