@@ -5,7 +5,10 @@ All logs are natural; neighbours are replace-one. Arguments outside the stated r
 that is void or weaker than it looks warns with `GuaranteeWarning`.
 """
 
+from .bounds.blanket import blanket_bennett, blanket_exact, blanket_hoeffding, blanket_mgf, shuffled_rr_gamma
+from .bounds.clones import clones, clones_closed_form
 from .bounds.theorem7 import Theorem7, theorem7
+from .compare import Comparison, compare
 from .core.accounting import to_pld
 from .core.composition import compose
 from .core.curves import PrivacyCurve, calibrate_epsilon0, calibrate_n
@@ -25,6 +28,7 @@ from .exact.randomized_response import shuffled_rr
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
 __all__ = [
+    "Comparison",
     "DomainError",
     "FiniteChannel",
     "GaussianRandomizer",
@@ -35,10 +39,17 @@ __all__ = [
     "PrivateMean",
     "RandomizedResponse",
     "Theorem7",
+    "blanket_bennett",
+    "blanket_exact",
+    "blanket_hoeffding",
+    "blanket_mgf",
     "calibrate_epsilon0",
     "calibrate_n",
     "certify",
     "classical_epsilon_max",
+    "clones",
+    "clones_closed_form",
+    "compare",
     "compose",
     "gaussian_curve",
     "gaussian_sigma",
@@ -48,6 +59,7 @@ __all__ = [
     "shuffled_channel",
     "shuffled_krr",
     "shuffled_rr",
+    "shuffled_rr_gamma",
     "theorem7",
     "to_pld",
 ]

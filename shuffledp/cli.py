@@ -1,11 +1,14 @@
-"""The command line: ``shuffledp claims``, ``shuffledp verify`` and ``shuffledp compare``."""
+"""The command line: ``shuffledp bounds``, ``claims``, ``verify`` and ``compare``."""
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import sys
+
+from .core.domain import DomainError
 
 __all__ = ["main"]
 
@@ -15,6 +18,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="shuffledp", description="Differential privacy in the shuffle model, checkable."
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    table = commands.add_parser("bounds", help="every applicable bound, the exact value and the limit at one setting")
+    table.add_argument("--epsilon0", required=True, type=float, help="local privacy parameter, natural log")
+    table.add_argument("--n", required=True, type=float, help="number of users, e.g. 1e6")
+    table.add_argument("--delta", required=True, type=float)
+    table.add_argument("--k", type=float, help="alphabet of randomized response (default 2)")
+    table.add_argument("--csv", action="store_true", help="comma-separated output")
     listing = commands.add_parser("claims", help="list the claims of the ledger, or show one whole")
     listing.add_argument("id", nargs="?", help="a claim id, e.g. efmrtt19.thm7.general")
     check = commands.add_parser("verify", help="run the checks; exit status 1 if something does not hold as recorded")
@@ -25,9 +34,25 @@ def _parser() -> argparse.ArgumentParser:
     reading.add_argument("--latex", action="store_true", help="the formula is LaTeX")
     for command in (listing, check):
         command.add_argument("--source", metavar="KEY", help="only the claims of one source, e.g. dr14")
-    for command in (listing, check, reading):
+    for command in (table, listing, check, reading):
         command.add_argument("--json", action="store_true", help="machine-readable output")
     return parser
+
+
+def _bounds(args) -> int:
+    from . import compare
+
+    result = compare(args.epsilon0, args.n, args.delta, args.k)
+    rows = result.to_dict()["rows"]
+    if args.json:
+        print(json.dumps(result.to_dict(), indent=2))
+    elif args.csv:
+        writer = csv.DictWriter(sys.stdout, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    else:
+        print(result)
+    return 0
 
 
 def _select(ids: list[str], source: str | None):
@@ -129,7 +154,11 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit status (2 for a request that makes no sense)."""
     args = _parser().parse_args(argv)
     try:
-        return {"claims": _claims, "verify": _verify, "compare": _compare}[args.command](args)
+        run = {"bounds": _bounds, "claims": _claims, "verify": _verify, "compare": _compare}[args.command]
+        return run(args)
+    except DomainError as error:
+        print(f"shuffledp: {error}", file=sys.stderr)
+        return 2
     except KeyError as error:
         print(f"shuffledp: {error.args[0]}", file=sys.stderr)
         return 2
