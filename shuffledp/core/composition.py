@@ -28,7 +28,6 @@ _CELLS = 2**18
 _CUT = 7.5  # the added noise has killed the integrand where its exponent is -7.5^2/2
 _STEP = 0.14  # of the trapezoid rule, in standard deviations
 _TAIL = 45.0  # the grid leaves out sums whose tilted probability is below e^-45
-_CUT = 7.5  # the added noise has killed the integrand where its exponent is -7.5^2/2
 
 
 def compose(curve: PrivacyCurve, rounds: int) -> PrivacyCurve:
@@ -64,9 +63,9 @@ def compose(curve: PrivacyCurve, rounds: int) -> PrivacyCurve:
     -----
     What is composed is the fixed pair of neighbours that the curve is about: in every round the others hold the same
     values and the one user's value changes in the same way. With ``direction="both"`` it is the larger of the two
-    composed directions. This is exact for that pair, and a lower bound for the worst case: the others' values may
-    change between rounds, all others alike is not always the worst composition, and a user whose value changes from 0
-    to 1 in some rounds and from 1 to 0 in others mixes the directions.
+    composed directions. What is said above holds for that pair. It is no guarantee for the worst case, which can be
+    larger: the others' values may change between rounds, all others alike is not always the worst composition, and a
+    user whose value changes from 0 to 1 in some rounds and from 1 to 0 in others mixes the directions.
 
     With :math:`K(s) = \log E_P(P/Q)^s` of one round and T rounds,
 
@@ -244,8 +243,8 @@ class _Approached:
         """The law tilted by s near the saddle point of the integrand, where the slope of its log is 0."""
         rounds = self._rounds
         plain = tilted_law(self._law, 0.0)
-        spread = rounds * plain.variance
-        s, low, high = max((epsilon - rounds * plain.mean) / spread, 1 / math.sqrt(spread)), 0.0, math.inf
+        variance = rounds * plain.variance
+        s, low, high = max((epsilon - rounds * plain.mean) / variance, 1 / math.sqrt(variance)), 0.0, math.inf
         for _ in range(100):
             tilted = tilted_law(self._law, s)
             slope = rounds * tilted.mean - epsilon - 1 / s - 1 / (s + 1)
