@@ -111,7 +111,8 @@ def log_finite_excess(n: int, weights, values, mean: float) -> float:
     turn = 2 * math.pi / (values[0] - values[1 + int(np.argmax(law[1:]))])  # of the first value's phase
     between = np.linspace(9 / spread, 0.8 * turn, 1024)
     characteristic = np.abs(np.exp(1j * between[:, None] * values) @ law)
-    if turn < 20 / spread or n * math.log(characteristic.max()) > math.log(_TOLERANCE):
+    # between echoes the first value alone, seen n law[0] times, must be enough to keep the integrand down, to e^-25
+    if n * law[0] < 15 or turn < 20 / spread or n * math.log(characteristic.max()) > math.log(_TOLERANCE):
         raise ArithmeticError(f"n = {n} terms are too few for the integral")
     return math.log(scale) + log_excess_by_contour(n, weights, values, mean, theta)
 

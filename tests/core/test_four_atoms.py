@@ -165,3 +165,9 @@ def test_too_few_terms_for_the_integral_are_refused(n):
         laplace_blanket(0.2, n, 0.05)
     with pytest.raises(ArithmeticError, match="too few"):
         log_finite_excess(n, *pair_atoms(3, math.e, math.exp(0.1)), -math.expm1(0.1))
+
+
+def test_a_rare_largest_value_is_refused():
+    """Where the first value is hardly ever seen, the others may come into step while it has not made a whole turn."""
+    with pytest.raises(ArithmeticError, match="too few"):
+        log_finite_excess(1000, (1e-4, 0.3, 0.3, 0.3999), (2.3, 1.0, -1.1, 0.0), 1e-4 * 2.3 + 0.3 - 0.33)
