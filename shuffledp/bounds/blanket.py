@@ -17,6 +17,7 @@ import numpy as np
 from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import DomainError, choice, integer, real
 from ..core.four_atoms import log_finite_excess, log_four_atom_excess
+from ..core.numerics import expm1_minus
 from ..core.randomizers import GenericRandomizer, RandomizedResponse, Randomizer
 
 __all__ = [
@@ -90,16 +91,6 @@ def _phi(u: np.ndarray) -> np.ndarray:
     for k in range(14, 1, -1):
         series = (-1) ** k / (k * (k - 1)) + v * series
     return np.where(small, series * v * v, (1 + u) * np.log1p(u) - u)
-
-
-def _excess(x: np.ndarray) -> np.ndarray:
-    """``e**x - 1 - x``, by its series near 0."""
-    small = np.abs(x) < 0.3
-    v = np.where(small, x, 0.0)
-    series = np.zeros_like(v)
-    for k in range(14, 1, -1):
-        series = 1 + v * series / (k + 1) if k > 2 else 0.5 * (1 + v * series / 3)
-    return np.where(small, series * v * v, np.expm1(x) - x)
 
 
 def _local(epsilon0: float, epsilon: np.ndarray) -> np.ndarray:
@@ -336,7 +327,7 @@ def _log_mgf(law, gamma: float, epsilon: np.ndarray, n: int) -> np.ndarray:
 
     def cumulant(tau):
         # mean -a exactly: E e^(tau G) - 1 = -a tau + E (e^(tau G) - 1 - tau G)
-        return -a * tau + _excess(tau[:, None] * value) @ weight
+        return -a * tau + expm1_minus(tau[:, None] * value) @ weight
 
     for _ in range(12):
         x = tau[:, None] * value

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from .engine import log_binomial_call, log_binomial_probability
-from .numerics import log1p_minus
+from .numerics import expm1_minus, log1p_minus
 
 __all__ = [
     "NearlyPeriodic",
@@ -126,17 +126,8 @@ def _cumulant(s, weights, values, mean):
     total = mean * s
     for w, g in zip(weights, values, strict=True):
         if w > 0:
-            total = total + w * _exp_remainder(g * s)
+            total = total + w * expm1_minus(g * s)
     return total + log1p_minus(total)
-
-
-def _exp_remainder(x):
-    small = np.abs(x) < 0.3
-    y = np.where(small, x, 0.0)
-    series = 1 / math.factorial(15)
-    for k in range(14, 1, -1):
-        series = series * y + 1 / math.factorial(k)
-    return np.where(small, series * y * y, np.exp(x) - 1 - x)
 
 
 def tilted(weights: np.ndarray, values: np.ndarray, theta: float) -> np.ndarray:

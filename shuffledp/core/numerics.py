@@ -8,19 +8,20 @@ from fractions import Fraction
 
 import numpy as np
 
-__all__ = ["divide_up", "log1mexp", "log1p_minus", "log_add_exp", "log_expm1", "safe_root", "stirling_remainder"]
-
-_LN2 = math.log(2.0)
+__all__ = [
+    "divide_up",
+    "expm1_minus",
+    "log1p_minus",
+    "log_add_exp",
+    "log_expm1",
+    "safe_root",
+    "stirling_remainder",
+]
 
 
 def log_expm1(x: float) -> float:
     """``log(e**x - 1)`` for ``x > 0``: full relative accuracy for tiny ``x``, no overflow for large ``x``."""
     return math.log(math.expm1(x)) if x < 1 else x + math.log1p(-math.exp(-x))
-
-
-def log1mexp(x: float) -> float:
-    """``log(1 - e**x)`` for ``x < 0``."""
-    return math.log(-math.expm1(x)) if x > -_LN2 else math.log1p(-math.exp(x))
 
 
 def log_add_exp(a: float, b: float) -> float:
@@ -45,6 +46,16 @@ def log1p_minus(x: np.ndarray) -> np.ndarray:
         return _log1p_minus_series(x, largest)
     small = size < 0.2
     return np.where(small, _log1p_minus_series(np.where(small, x, 0.0), 0.2), np.log(1 + x) - x)
+
+
+def expm1_minus(x: np.ndarray) -> np.ndarray:
+    """``e**x - 1 - x`` for a real or complex array, by its series near 0."""
+    small = np.abs(x) < 0.3
+    y = np.where(small, x, 0.0)
+    series = 1 / math.factorial(15)
+    for k in range(14, 1, -1):
+        series = series * y + 1 / math.factorial(k)
+    return np.where(small, series * y * y, np.expm1(x) - x)
 
 
 def _log1p_minus_series(x: np.ndarray, largest: float) -> np.ndarray:

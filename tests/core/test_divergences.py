@@ -151,3 +151,11 @@ def test_hostile_laws_are_refused(p, q):
 def test_hostile_orders_are_refused(epsilon):
     with pytest.raises(DomainError):
         hockey_stick([0.5, 0.5], [0.4, 0.6], epsilon)
+
+
+def test_kullback_leibler_keeps_its_digits_at_extreme_ratios():
+    small = 1e-13
+    p, q = [1 - small, small], [small, 1 - small]
+    with mp.workdps(40):
+        exact = sum(mp.mpf(a) * mp.log(mp.mpf(a) / mp.mpf(b)) for a, b in zip(p, q, strict=True))
+    assert kullback_leibler(p, q) == pytest.approx(float(exact), rel=1e-14, abs=0)
