@@ -33,7 +33,6 @@ def test_log_expm1_does_not_overflow():
 
 
 @QUICK
-@QUICK
 @given(st.floats(-1e4, 1e4), st.floats(-1e4, 1e4))
 def test_log_add_exp(a, b):
     reference = digits(lambda s, t: mp.log(mp.exp(s) + mp.exp(t)), a, b)
