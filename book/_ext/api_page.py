@@ -1,4 +1,4 @@
-"""Sphinx extension: the library reference, one section per folder, complete by construction.
+"""Sphinx extension: the library reference, one section per folder (and one for compare), complete by construction.
 
 A page holds markers such as ``<!-- api: bounds -->``. What takes their place lists the ``__all__`` of every module of
 that folder; a name that ``shuffledp`` exports is shown as ``shuffledp.name``.
@@ -12,7 +12,7 @@ from importlib import import_module
 
 import shuffledp
 
-FOLDERS = [module.name for module in pkgutil.iter_modules(shuffledp.__path__) if module.ispkg]
+FOLDERS = [m.name for m in pkgutil.iter_modules(shuffledp.__path__) if m.ispkg or m.name == "compare"]
 SHOWN = {"core": {"divergences"}, "claims": set()}  # modules listed whole; elsewhere all of them are
 RESULT = 5  # a dataclass with more fields is a result, which nobody constructs
 
