@@ -130,7 +130,7 @@ def _curve(formula, randomizer: Randomizer, n, name: str) -> PrivacyCurve:
         return out
 
     return PrivacyCurve(
-        log_delta, name=f"{name}, {randomizer!r}, n = {n}", kind="upper bound", accuracy=1e-11, epsilon_max=epsilon0
+        log_delta, name=f"{name}, {randomizer!r}, n = {n}", kind="upper bound", accuracy=1e-10, epsilon_max=epsilon0
     )
 
 
@@ -170,7 +170,7 @@ def blanket_hoeffding(randomizer, n, *, variant="sharp") -> PrivacyCurve:
     Returns
     -------
     PrivacyCurve
-        An upper bound, relative accuracy 1e-11.
+        An upper bound, relative accuracy 1e-10.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def blanket_bennett(randomizer, n, *, variant="sharp") -> PrivacyCurve:
     Returns
     -------
     PrivacyCurve
-        An upper bound, relative accuracy 1e-11.
+        An upper bound, relative accuracy 1e-10.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def blanket_mgf(randomizer, n) -> PrivacyCurve:
     Returns
     -------
     PrivacyCurve
-        An upper bound (at whatever theta the minimisation stops), relative accuracy 1e-11.
+        An upper bound (at whatever theta the minimisation stops), relative accuracy 1e-10.
 
     Raises
     ------
@@ -369,7 +369,7 @@ def shuffled_rr_gamma(k, n, epsilon, delta) -> float:
 
     Notes
     -----
-    arXiv:1903.02837v2, Theorem 3.1.
+    Theorem 3.1 of arXiv:1903.02837v2 as we recall it; the paper was not read again for these constants.
     """
     k, n = integer("k", k, at_least=2), integer("n", n, at_least=2)
     epsilon = real("epsilon", epsilon, above=0, at_most=1)

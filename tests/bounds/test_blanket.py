@@ -206,6 +206,20 @@ def test_exact_blanket_of_laplace_noise(epsilon0, epsilon, n, value):
     assert value < blanket_mgf(LaplaceRandomizer(epsilon0), n).delta(epsilon) < 8 * value
 
 
+@pytest.mark.parametrize("bound, fraction", [(blanket_mgf, 0.9), (blanket_mgf, 0.3), (blanket_exact, 0.3)])
+def test_laplace_nodes_suffice_up_to_the_largest_epsilon0(bound, fraction, monkeypatch):
+    curve = bound(LaplaceRandomizer(6), 10**4)
+    log_delta = curve.log_delta(6 * fraction)
+    monkeypatch.setattr("shuffledp.core.randomizers._NODES", 250)
+    assert log_delta == pytest.approx(
+        bound(LaplaceRandomizer(6), 10**4).log_delta(6 * fraction), rel=0, abs=curve.accuracy
+    )
+    monkeypatch.setattr("shuffledp.core.randomizers._NODES", 6)  # the slip: too few are noticed
+    assert abs(log_delta - bound(LaplaceRandomizer(6), 10**4).log_delta(6 * fraction)) > curve.accuracy
+    with pytest.raises(DomainError):
+        LaplaceRandomizer(6.5)
+
+
 def test_exact_blanket_of_a_channel_is_that_of_randomized_response():
     rr = RandomizedResponse(3, 1.0)
     channel = blanket_exact(FiniteChannel(rr.matrix), 10**5)
