@@ -184,6 +184,30 @@ class FiniteChannel(Randomizer):
         return (rng.random(labels.shape)[..., None] >= cumulative[labels]).sum(axis=-1)
 
 
+def two_input_rows(channel, *, full_support: bool = False) -> np.ndarray:
+    """Rows ``(W_0, W_1)`` of a channel with two inputs, shape (2, outputs).
+
+    Parameters
+    ----------
+    channel : FiniteChannel, RandomizedResponse or array_like
+        An array is read as the rows.
+    full_support : bool
+        Refuse a channel with a zero entry: every output must be possible for both inputs.
+
+    Raises
+    ------
+    DomainError
+        If the channel has not exactly two inputs, its rows are not laws or are equal, or an entry is zero where full
+        support is asked for.
+    """
+    rows = (channel if isinstance(channel, (FiniteChannel, RandomizedResponse)) else FiniteChannel(channel)).matrix
+    if len(rows) != 2:
+        raise DomainError(f"channel must have two inputs, got {len(rows)}")
+    if full_support and not np.all(rows > 0):
+        raise DomainError("channel must have full support: every output possible for both inputs, so no zero entry")
+    return rows
+
+
 def _labels(x, k: int) -> np.ndarray:
     array = real_array("x", x)
     if np.any(array != np.floor(array)) or np.any((array < 0) | (array >= k)):

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.curves import PrivacyCurve
 from ..core.domain import DomainError, choice, integer
 from ..core.numerics import stirling_remainder
-from ..core.randomizers import FiniteChannel, RandomizedResponse
+from ..core.randomizers import two_input_rows
 
 __all__ = ["shuffled_channel"]
 
@@ -48,9 +48,7 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
     before and after are :math:`\sum_y W_0(y) M(h - e_y)` and :math:`\sum_y W_1(y) M(h - e_y)`: one user left out, so
     that the ratio of the two is right to rounding however rare h is. Everything is kept as logs.
     """
-    rows = (channel if isinstance(channel, (FiniteChannel, RandomizedResponse)) else FiniteChannel(channel)).matrix
-    if len(rows) != 2:
-        raise DomainError(f"channel must have two inputs, got {len(rows)}")
+    rows = two_input_rows(channel)
     n = integer("n", n, at_least=2)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     direction = choice("direction", direction, ("both", "forward", "reverse"))

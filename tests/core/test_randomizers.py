@@ -13,6 +13,7 @@ from shuffledp.core.randomizers import (
     GenericRandomizer,
     LaplaceRandomizer,
     RandomizedResponse,
+    two_input_rows,
 )
 
 CHANNEL = FiniteChannel([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.25, 0.5, 0.25]])
@@ -147,3 +148,17 @@ BAD = [
 def test_out_of_range_is_refused(call):
     with pytest.raises(DomainError):
         call()
+
+
+def test_rows_of_a_channel_with_two_inputs():
+    assert np.array_equal(two_input_rows([[0.8, 0.2], [0.5, 0.5]]), [[0.8, 0.2], [0.5, 0.5]])
+    assert two_input_rows(RandomizedResponse(2, 1.0)).shape == (2, 2)
+    assert two_input_rows([[1.0, 0.0], [0.5, 0.5]]).shape == (2, 2)
+    for rows, message in (
+        (RandomizedResponse(3, 1.0), "two inputs"),
+        ([[1.0, 0.0], [0.5, 0.5]], "full support"),
+        ([[0.5, 0.5], [0.5, 0.5]], "must differ"),
+        ([[0.5, 0.4], [0.5, 0.5]], "sum"),
+    ):
+        with pytest.raises(DomainError, match=message):
+            two_input_rows(rows, full_support=True)
