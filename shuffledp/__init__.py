@@ -25,6 +25,7 @@ from .exact.certified import certify
 from .exact.channels import shuffled_channel
 from .exact.k_ary import shuffled_krr
 from .exact.randomized_response import shuffled_rr
+from .limits.fisher import fisher_constant, mixture_fisher_constant
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
 __all__ = [
@@ -51,10 +52,12 @@ __all__ = [
     "clones_closed_form",
     "compare",
     "compose",
+    "fisher_constant",
     "gaussian_curve",
     "gaussian_sigma",
     "gdp",
     "laplace_scale",
+    "mixture_fisher_constant",
     "private_mean",
     "shuffled_channel",
     "shuffled_krr",
