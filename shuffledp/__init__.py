@@ -5,7 +5,15 @@ All logs are natural; neighbours are replace-one. Arguments outside the stated r
 that is void or weaker than it looks warns with `GuaranteeWarning`.
 """
 
-from .bounds.blanket import blanket_bennett, blanket_exact, blanket_hoeffding, blanket_mgf, shuffled_rr_gamma
+from .bounds.blanket import (
+    blanket_bennett,
+    blanket_exact,
+    blanket_hoeffding,
+    blanket_mgf,
+    shuffled_ldp_epsilon,
+    shuffled_ldp_epsilon0,
+    shuffled_rr_gamma,
+)
 from .bounds.clones import clones, clones_closed_form
 from .bounds.theorem7 import Theorem7, theorem7
 from .compare import Comparison, compare
@@ -26,6 +34,7 @@ from .exact.channels import shuffled_channel
 from .exact.k_ary import shuffled_krr
 from .exact.randomized_response import shuffled_rr
 from .limits.fisher import fisher_constant, mixture_fisher_constant
+from .protocols.frequency import calibrate_frequency, estimate_frequency, frequency_variance
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
 __all__ = [
@@ -45,6 +54,7 @@ __all__ = [
     "blanket_hoeffding",
     "blanket_mgf",
     "calibrate_epsilon0",
+    "calibrate_frequency",
     "calibrate_n",
     "certify",
     "classical_epsilon_max",
@@ -52,7 +62,9 @@ __all__ = [
     "clones_closed_form",
     "compare",
     "compose",
+    "estimate_frequency",
     "fisher_constant",
+    "frequency_variance",
     "gaussian_curve",
     "gaussian_sigma",
     "gdp",
@@ -61,6 +73,8 @@ __all__ = [
     "private_mean",
     "shuffled_channel",
     "shuffled_krr",
+    "shuffled_ldp_epsilon",
+    "shuffled_ldp_epsilon0",
     "shuffled_rr",
     "shuffled_rr_gamma",
     "theorem7",

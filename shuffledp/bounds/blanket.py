@@ -1,11 +1,14 @@
 r"""Bounds from the privacy blanket of Balle, Bell, Gascon, Nissim 2019 (arXiv:1903.02837v2).
 
-All of them bound Lemma 5.3: with :math:`m \sim \mathrm{Bin}(n, \gamma)` and independent copies of the privacy
+Nearly all of them bound Lemma 5.3: with :math:`m \sim \mathrm{Bin}(n, \gamma)` and independent copies of the privacy
 amplification variable L,
 
 .. math:: \delta(\varepsilon) \le \frac{1}{\gamma n}\, E\Bigl(\sum_{i \le m} L_i\Bigr)_+ .
 
 Replace-one neighbours, natural logs. Each curve is capped by what the local guarantee gives alone.
+
+The lemmas of Hoeffding and Bennett integrate a tail bound. From :math:`x_+ \le e^{\theta x - 1}/\theta`, with the theta
+of the tail bound, come the same formulas divided by e: ``divide_by_e=True``.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ import numpy as np
 
 from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import DomainError, choice, integer, real
-from ..core.four_atoms import log_finite_excess, log_four_atom_excess
-from ..core.numerics import expm1_minus
+from ..core.engine import log_binomial_probability
+from ..core.four_atoms import log_finite_excess, log_four_atom_excess, window
+from ..core.numerics import expm1_minus, safe_root
 from ..core.randomizers import GenericRandomizer, RandomizedResponse, Randomizer
 
 __all__ = [
@@ -27,13 +31,16 @@ __all__ = [
     "blanket_hoeffding",
     "blanket_mgf",
     "hoeffding_lemma",
+    "shuffled_ldp_epsilon",
+    "shuffled_ldp_epsilon0",
     "shuffled_rr_gamma",
+    "unsound_bennett_delta",
 ]
 
 _VARIANTS = ("sharp", "published")
 
 
-def hoeffding_lemma(a, b, m):
+def hoeffding_lemma(a, b, m, *, divide_by_e=False):
     r"""Upper bound of :math:`E(\sum_{i\le m} L_i)_+` for independent L of mean -a whose range has width b.
 
     .. math:: \frac{b^2}{4a}\, e^{-2ma^2/b^2}
@@ -44,17 +51,23 @@ def hoeffding_lemma(a, b, m):
         Positive.
     m : int
         Number of terms, at least 1.
+    divide_by_e : bool
+        The sharper form.
 
     Raises
     ------
     DomainError
         If an argument is outside its range.
+
+    Notes
+    -----
+    Claims ``bbgn19.lem.hoeffding`` and ``ext.pb.efactor``.
     """
     a, b, m = real("a", a, above=0), real("b", b, above=0), integer("m", m, at_least=1)
-    return b * b / (4 * a) * math.exp(-2 * m * (a / b) ** 2)
+    return b / a * (b / 4) * math.exp(-2 * m * (a / b) ** 2 - (1 if divide_by_e else 0))
 
 
-def bennett_lemma(a, b_plus, c, m):
+def bennett_lemma(a, b_plus, c, m, *, divide_by_e=False):
     r"""Upper bound of :math:`E(\sum_{i\le m} L_i)_+` for independent L of mean -a, at most b_plus, with E L^2 <= c.
 
     .. math::
@@ -63,7 +76,7 @@ def bennett_lemma(a, b_plus, c, m):
         \qquad \phi(u) = (1+u)\log(1+u) - u
 
     The factor in front is the corrected one: the first public implementation has b_plus/(a m log(1 + a b_plus/c))
-    there, which is false.
+    there, which is false (see `unsound_bennett_delta`).
 
     Parameters
     ----------
@@ -71,16 +84,23 @@ def bennett_lemma(a, b_plus, c, m):
         Positive; c bounds the second moment, not the variance.
     m : int
         Number of terms, at least 1.
+    divide_by_e : bool
+        The sharper form.
 
     Raises
     ------
     DomainError
         If an argument is outside its range.
+
+    Notes
+    -----
+    Claims ``ext.pb.bennett``, ``bbgn19.lem.bennett`` and ``ext.pb.efactor``.
     """
     a, b_plus = real("a", a, above=0), real("b_plus", b_plus, above=0)
     c, m = real("c", c, above=0), integer("m", m, at_least=1)
     u = a * b_plus / c
-    return b_plus / math.log1p(u) * math.exp(-m * c / b_plus**2 * float(_phi(np.array(u))))
+    exponent = -m * c / b_plus / b_plus * float(_phi(np.array(u))) - (1 if divide_by_e else 0)
+    return b_plus / math.log1p(u) * math.exp(exponent)
 
 
 def _phi(u: np.ndarray) -> np.ndarray:
@@ -149,7 +169,7 @@ def _log_hoeffding(a, b, gamma: float, n: int) -> np.ndarray:
     return 2 * np.log(b) - np.log(4 * a * gamma * n) + n * np.log1p(gamma * np.expm1(-2 * (a / b) ** 2))
 
 
-def blanket_hoeffding(randomizer, n, *, variant="sharp") -> PrivacyCurve:
+def blanket_hoeffding(randomizer, n, *, variant="sharp", divide_by_e=False) -> PrivacyCurve:
     r"""Hoeffding bound on the blanket, in closed form at any n.
 
     .. math:: \delta \le \frac{b^2}{4a\gamma n}\bigl(1-\gamma(1-e^{-2a^2/b^2})\bigr)^n,\qquad a = e^\varepsilon - 1
@@ -166,6 +186,8 @@ def blanket_hoeffding(randomizer, n, *, variant="sharp") -> PrivacyCurve:
     variant : {"sharp", "published"}
         "published", for a `GenericRandomizer` only: the form behind the published figures, with
         ``gamma = e^-epsilon0`` outside and ``gamma = 1`` inside the printed range of L; much looser.
+    divide_by_e : bool
+        The sharper form of the lemma: delta smaller by the factor e.
 
     Returns
     -------
@@ -179,14 +201,15 @@ def blanket_hoeffding(randomizer, n, *, variant="sharp") -> PrivacyCurve:
 
     Notes
     -----
-    arXiv:1903.02837v2, Section 5.
+    arXiv:1903.02837v2, Section 5. Claims ``bbgn19.lem.hoeffding``, ``ext.pb.hoeffding.free``, ``ext.pb.midpoint``.
     """
+    spared = 1.0 if divide_by_e else 0.0
     if choice("variant", variant, _VARIANTS) == "published":
         _generic_only(randomizer)
 
         def published(epsilon, n):
             ranges = np.array([randomizer.amplification_range(e, printed=True) for e in epsilon])
-            return _log_hoeffding(np.expm1(epsilon), ranges[:, 1] - ranges[:, 0], randomizer.gamma, n)
+            return _log_hoeffding(np.expm1(epsilon), ranges[:, 1] - ranges[:, 0], randomizer.gamma, n) - spared
 
         return _curve(published, randomizer, n, "blanket, Hoeffding as published")
 
@@ -201,7 +224,7 @@ def blanket_hoeffding(randomizer, n, *, variant="sharp") -> PrivacyCurve:
             mass = np.minimum(-np.expm1(-kappa), -g * np.expm1(-kappa / g**2))
             with np.errstate(divide="ignore"):  # mass 1: the bound is 0
                 out = np.minimum(out, 2 * np.log(b) - np.log(4 * a * n) + n * np.log1p(-mass))
-        return out
+        return out - spared
 
     return _curve(formula, randomizer, n, "blanket, Hoeffding")
 
@@ -216,7 +239,7 @@ def _log_bennett(a, b_plus, c, gamma: float, n: int) -> np.ndarray:
         )
 
 
-def blanket_bennett(randomizer, n, *, variant="sharp") -> PrivacyCurve:
+def blanket_bennett(randomizer, n, *, variant="sharp", divide_by_e=False) -> PrivacyCurve:
     r"""Bennett bound on the blanket with the corrected prefactor, in closed form at any n.
 
     .. math::
@@ -237,6 +260,8 @@ def blanket_bennett(randomizer, n, *, variant="sharp") -> PrivacyCurve:
     variant : {"sharp", "published"}
         "published", for a `GenericRandomizer` only: ``gamma = e^-epsilon0`` outside and ``gamma = 1`` inside the
         printed moments of L, with the corrected prefactor.
+    divide_by_e : bool
+        The sharper form of the lemma: delta smaller by the factor e.
 
     Returns
     -------
@@ -250,15 +275,17 @@ def blanket_bennett(randomizer, n, *, variant="sharp") -> PrivacyCurve:
 
     Notes
     -----
-    arXiv:1903.02837v2, Section 5; see `bennett_lemma` for the prefactor.
+    arXiv:1903.02837v2, Section 5; see `bennett_lemma` for the prefactor. Claims ``ext.pb.bennett.mix``,
+    ``ext.pb.bennett.free``.
     """
+    spared = 1.0 if divide_by_e else 0.0
     if choice("variant", variant, _VARIANTS) == "published":
         _generic_only(randomizer)
 
         def published(epsilon, n):
             b_plus = np.array([randomizer.amplification_range(e, printed=True)[1] for e in epsilon])
             c = np.array([randomizer.amplification_second_moment(e, printed=True) for e in epsilon])
-            return _log_bennett(np.expm1(epsilon), b_plus, c, randomizer.gamma, n)
+            return _log_bennett(np.expm1(epsilon), b_plus, c, randomizer.gamma, n) - spared
 
         return _curve(published, randomizer, n, "blanket, Bennett as published but for the prefactor")
 
@@ -270,7 +297,7 @@ def blanket_bennett(randomizer, n, *, variant="sharp") -> PrivacyCurve:
             u = a / (e * e + 1)
             mass = -randomizer.gamma * np.expm1(-(e * e + 1) * _phi(u))
             out = np.minimum(out, randomizer.epsilon0 - np.log(n * np.log1p(u)) + n * np.log1p(-mass))
-        return out
+        return out - spared
 
     return _curve(formula, randomizer, n, "blanket, Bennett")
 
@@ -280,6 +307,56 @@ def _generic_only(randomizer) -> None:
         raise DomainError(
             "variant 'published' is the generic form of the published figures: it needs GenericRandomizer"
         )
+
+
+def unsound_bennett_delta(randomizer, n, epsilon) -> float:
+    r"""What the Bennett lemma with the prefactor of the first public code would give: **not a bound**.
+
+    .. math::
+
+        \frac{1}{\gamma n}\,E\Bigl[\frac{b_+}{a\,m\log(1+ab_+/c)}\,e^{-ms};\ m\ge1\Bigr],
+        \qquad m\sim\mathrm{Bin}(n,\gamma)
+
+    Kept so that published numbers can be reproduced and refuted. For a bound use `blanket_bennett`.
+
+    Parameters
+    ----------
+    randomizer : Randomizer
+        Purely private; for a `GenericRandomizer` with the moments of the published figures (gamma = 1 inside).
+    n : int
+        Number of users, in [1, 10^12]; the sum has O(sqrt n) terms.
+    epsilon : float
+        In (0, epsilon0).
+
+    Returns
+    -------
+    float
+        May lie below the true delta by any factor.
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range, or L is unbounded (Gaussian noise).
+
+    Notes
+    -----
+    Claim ``bbgn19.lem.bennett``.
+    """
+    n, gamma = integer("n", n, at_least=1, at_most=10**12), randomizer.gamma
+    epsilon = real("epsilon", epsilon, above=0, below=randomizer.epsilon0)
+    printed = isinstance(randomizer, GenericRandomizer)
+    b_plus = randomizer.amplification_range(epsilon, printed=printed)[1]
+    c = randomizer.amplification_second_moment(epsilon, printed=printed)
+    a = math.expm1(epsilon)
+    u = a * b_plus / c
+    s = c / b_plus**2 * float(_phi(np.array(u)))
+    kept = math.log1p(gamma * math.expm1(-s))
+    tilted = math.exp(math.log(gamma) - s - kept)  # e^(-ms) Bin(m; n, gamma) = e^(n kept) Bin(m; n, tilted)
+    low, high = window(n, tilted)
+    m = np.arange(max(low, 1), high + 1, dtype=float)
+    logs = log_binomial_probability(np.array([float(n)]), tilted, 1 - tilted, m, m - n * tilted)
+    mean_inverse = float(np.exp(logs) @ (1 / m))
+    return b_plus / (a * math.log1p(u) * gamma * n) * math.exp(n * kept) * mean_inverse
 
 
 def blanket_mgf(randomizer, n) -> PrivacyCurve:
@@ -306,6 +383,10 @@ def blanket_mgf(randomizer, n) -> PrivacyCurve:
     ------
     DomainError
         If n is out of range or L is unbounded (Gaussian noise).
+
+    Notes
+    -----
+    Claim ``ext.pb.mgf``.
     """
 
     def formula(epsilon, n):
@@ -379,6 +460,97 @@ def shuffled_rr_gamma(k, n, epsilon, delta) -> float:
     if gamma >= 1:
         raise DomainError(f"n violates gamma < 1: Theorem 3.1 needs n >= {math.floor(needed) + 2} here, got n = {n}")
     return gamma
+
+
+_KAPPA = -math.expm1(-0.5)  # 1 - e^-x >= 2 kappa x for 0 <= x <= 1/2
+_DELTA_MAX = 0.45  # below e^(-2 kappa), where the factor in front of the bound is at most 1
+
+
+def shuffled_ldp_epsilon(epsilon0, n, delta) -> float:
+    r"""Closed-form epsilon at which every shuffled epsilon0-private randomizer is (epsilon, delta)-DP.
+
+    .. math::
+
+        \varepsilon = 2\operatorname{artanh} s,\qquad
+        s = \tanh\frac{\varepsilon_0}{2}\sqrt{\frac{e^{\varepsilon_0}\log(1/\delta)}{(1-e^{-1/2})\,n}},
+
+    at most :math:`3.51\,\tanh(\varepsilon_0/2)\sqrt{e^{\varepsilon_0}\log(1/\delta)/n}`.
+
+    Parameters
+    ----------
+    epsilon0 : float
+        Local privacy parameter, natural log, in (0, 230].
+    n : int
+        Number of users, at most 10^15 and large enough that the bound amplifies and :math:`s \le 1/2`.
+    delta : float
+        In (0, 0.45].
+
+    Returns
+    -------
+    float
+        In (0, log 3], and at most epsilon0; never below the formula's value.
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range; where n is too small the message says which n would do.
+
+    Notes
+    -----
+    An explicit form of Theorem 5.1 of arXiv:1903.02837v2, with the growth :math:`e^{\varepsilon_0/2}` in place of
+    :math:`e^{\varepsilon_0}`. Claim ``ext.pb.thm5.1.half``. `blanket_hoeffding` and `blanket_exact` of a
+    `GenericRandomizer` are smaller, and have no side condition.
+    """
+    epsilon0 = real("epsilon0", epsilon0, above=0, at_most=230)
+    n = integer("n", n, at_least=1, at_most=10**15)
+    delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
+    tanh = math.tanh(epsilon0 / 2)
+    amplifying = math.exp(epsilon0) * -math.log(delta) / _KAPPA
+    needed = amplifying * max(1.0, 4 * tanh**2)
+    if n < needed:
+        raise DomainError(f"n violates n >= {needed:.6g}, which the theorem needs at this epsilon0 and delta: got {n}")
+    return min(2 * math.atanh(tanh * math.sqrt(amplifying / n)) * (1 + 1e-14), epsilon0)
+
+
+def shuffled_ldp_epsilon0(epsilon, n, delta) -> float:
+    r"""Largest epsilon0 for which `shuffled_ldp_epsilon` promises (epsilon, delta)-DP: its inverse.
+
+    It solves :math:`e^{\varepsilon_0}\tanh^2(\varepsilon_0/2) = (1-e^{-1/2})\,n\tanh^2(\varepsilon/2)/\log(1/\delta)`.
+
+    Parameters
+    ----------
+    epsilon : float
+        The central epsilon, in (0, log 3].
+    n : int
+        Number of users, in [1, 10^15].
+    delta : float
+        In (0, 0.45].
+
+    Returns
+    -------
+    float
+        Rounded down; ``epsilon`` itself, for which the local guarantee alone suffices, where the theorem gives no more.
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    At least :math:`\log((1-e^{-1/2})\,n\tanh^2(\varepsilon/2)/\log(1/\delta))`: claim ``bbgn19.thm5.1.inverse``.
+    """
+    epsilon = real("epsilon", epsilon, above=0, at_most=math.log(3))
+    n = integer("n", n, at_least=1, at_most=10**15)
+    delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
+    goal = math.log(_KAPPA * n / -math.log(delta)) + 2 * math.log(math.tanh(epsilon / 2)) - 1e-13
+
+    def excess(epsilon0: float) -> float:
+        return epsilon0 + 2 * math.log(math.tanh(epsilon0 / 2)) - goal
+
+    if excess(epsilon) >= 0:
+        return epsilon
+    return safe_root(excess, 40 + max(goal, 0), epsilon)
 
 
 def blanket_exact(randomizer, n) -> PrivacyCurve:

@@ -13,7 +13,10 @@ from shuffledp.bounds.blanket import (
     blanket_hoeffding,
     blanket_mgf,
     hoeffding_lemma,
+    shuffled_ldp_epsilon,
+    shuffled_ldp_epsilon0,
     shuffled_rr_gamma,
+    unsound_bennett_delta,
 )
 from shuffledp.core.domain import DomainError
 from shuffledp.core.randomizers import (
@@ -37,6 +40,8 @@ RR = RandomizedResponse(2, 1.0)
         (lambda: blanket_bennett(RandomizedResponse(100, 0.4), 5000).delta(0.005), "3.360217120212555108172031e-9"),
         (lambda: blanket_hoeffding(GenericRandomizer(1), 10**4).delta(0.06), "0.000001732481152290076803112199"),
         (lambda: shuffled_rr_gamma(10, 10**4, 1, 1e-6), "0.2031415224915882306124138"),
+        (lambda: RandomizedResponse(3, 1).amplification_second_moment(0.1), "0.8934257336518948032645182"),
+        (lambda: LaplaceRandomizer(1).amplification_second_moment(0.1), "0.8459112558819321041131856"),
     ],
 )
 def test_fifty_digit_values(value, digits):
@@ -103,11 +108,14 @@ def test_lemmas_hold_and_the_first_published_prefactor_does_not():
             continue
         m = int(rng.integers(1, 6))
         exact = sum_positive(values, weights, m)
-        bennett = bennett_lemma(a, values.max(), c, m)
-        assert exact <= min(hoeffding_lemma(a, np.ptp(values), m), bennett) * (1 + 1e-12)
-        broken += exact > bennett / (a * m)
+        bennett = bennett_lemma(a, values.max(), c, m, divide_by_e=True)
+        hoeffding = hoeffding_lemma(a, np.ptp(values), m, divide_by_e=True)
+        assert exact <= min(hoeffding, bennett) * (1 + 1e-12)
+        assert bennett_lemma(a, values.max(), c, m) == pytest.approx(math.e * bennett, rel=1e-14, abs=0)
+        assert hoeffding_lemma(a, np.ptp(values), m) == pytest.approx(math.e * hoeffding, rel=1e-14, abs=0)
+        broken += exact > math.e * bennett / (a * m)
         tight = max(tight, exact / bennett)
-    assert broken > 0 and tight > 0.1  # a tenth of the bound would be violated
+    assert broken > 0 and tight > 0.25  # divided by 4 once more, the bound would be violated
     # the simplest case: L = +-100 with probabilities 1/4, 3/4, one term
     assert bennett_lemma(50.0, 100.0, 1e4, 1) / 50 < 25 == sum_positive([100, -100], [0.25, 0.75], 1)
 
@@ -127,6 +135,63 @@ def test_curves_decrease_and_stay_below_the_local_guarantee(bound, randomizer, n
     assert curve.delta(e0) == 0.0
     epsilon = curve.epsilon(1e-6)
     assert curve.delta(epsilon) <= 1e-6 and (epsilon == 0 or curve.delta(epsilon * (1 - 1e-6)) > 1e-6)
+
+
+@pytest.mark.parametrize("bound", [blanket_hoeffding, blanket_bennett])
+@pytest.mark.parametrize("randomizer, variant", [(RR, "sharp"), (GenericRandomizer(1), "published")], ids=repr)
+def test_the_factor_e_is_exactly_that(bound, randomizer, variant):
+    plain, divided = (bound(randomizer, 10**5, variant=variant, divide_by_e=flag) for flag in (False, True))
+    assert plain.log_delta(0.2) - divided.log_delta(0.2) == pytest.approx(1, rel=1e-12, abs=0)
+    exact = blanket_exact(GenericRandomizer(1.0), 10**5).log_delta(0.02)
+    assert exact < bound(GenericRandomizer(1.0), 10**5, divide_by_e=True).log_delta(0.02)
+
+
+def direct_mixture(randomizer, n, epsilon, divide_by_m):
+    """The corrected Bennett lemma averaged over m term by term, or with the false extra factor 1/(a m)."""
+    b_plus, a = randomizer.amplification_range(epsilon)[1], math.expm1(epsilon)
+    c, g = randomizer.amplification_second_moment(epsilon), randomizer.gamma
+    return sum(
+        math.comb(n, m) * g**m * (1 - g) ** (n - m) * bennett_lemma(a, b_plus, c, m) / (a * m if divide_by_m else 1)
+        for m in range(1, n + 1)
+    ) / (g * n)
+
+
+def test_the_unsound_prefactor_is_reproduced_and_refuted():
+    rr = RandomizedResponse(10, 1.0)
+    assert unsound_bennett_delta(rr, 60, 0.3) == pytest.approx(direct_mixture(rr, 60, 0.3, True), rel=1e-11, abs=0)
+    assert blanket_bennett(rr, 60).delta(0.3) == pytest.approx(direct_mixture(rr, 60, 0.3, False), rel=1e-12, abs=0)
+    # a guarantee of delta = 1e-6 is promised where one pair of neighbours already needs 4e-4
+    local = 5.2387
+    assert unsound_bennett_delta(RandomizedResponse(100, local), 10**5, 0.1) < 1e-6
+    assert shuffled_krr(100, local, 10**5).delta(0.1) > 4.1e-4
+    assert blanket_bennett(RandomizedResponse(100, local), 10**5).delta(0.1) > 4.1e-4
+
+
+SETTINGS = [(0.05, 10**3, 0.1), (1.0, 10**4, 1e-6), (4.0, 10**6, 1e-12), (12.0, 10**9, 1e-3), (2.0, 250, 0.45)]
+
+
+@pytest.mark.parametrize("epsilon0, n, delta", SETTINGS)
+def test_the_explicit_theorem_lies_above_the_bound_it_comes_from(epsilon0, n, delta):
+    epsilon = shuffled_ldp_epsilon(epsilon0, n, delta)
+    generic = GenericRandomizer(epsilon0)
+    assert blanket_exact(generic, n).delta(epsilon) < blanket_hoeffding(generic, n).delta(epsilon) <= delta
+    assert epsilon <= 3.51 * math.tanh(epsilon0 / 2) * math.sqrt(math.exp(epsilon0) * math.log(1 / delta) / n)
+    assert shuffled_ldp_epsilon0(epsilon, n, delta) == pytest.approx(epsilon0, rel=1e-10, abs=0)
+    assert shuffled_ldp_epsilon(shuffled_ldp_epsilon0(epsilon, n, delta), n, delta) <= epsilon
+    # the slip: without the growth e^(epsilon0/2) even randomized response is out of reach
+    small = epsilon * math.exp(-epsilon0 / 2)
+    assert epsilon0 < 2 or shuffled_rr(epsilon0, n).epsilon(delta) > small
+
+
+def test_the_explicit_theorem_says_which_n_would_do():
+    with pytest.raises(DomainError, match=r"n >= 7126\.44"):
+        shuffled_ldp_epsilon(4, 7126, 1e-6)
+    assert shuffled_ldp_epsilon(4, 7127, 1e-6) == pytest.approx(math.log(3), rel=1e-4, abs=0)
+    with pytest.raises(DomainError):
+        shuffled_ldp_epsilon(0.1, 38, 1e-6)
+    assert shuffled_ldp_epsilon(0.1, 39, 1e-6) < 0.1
+    assert shuffled_ldp_epsilon0(0.01, 100, 1e-6) > 0.01
+    assert shuffled_ldp_epsilon0(0.01, 30, 1e-6) == 0.01  # the local guarantee alone
 
 
 def test_theorem_31_says_which_n_would_do():
@@ -153,6 +218,18 @@ BAD = [
     lambda: hoeffding_lemma(0, 1, 1),
     lambda: bennett_lemma(1, -1, 1, 1),
     lambda: bennett_lemma(1, 1, 1, 0),
+    lambda: unsound_bennett_delta(GaussianRandomizer(1), 100, 0.1),
+    lambda: unsound_bennett_delta(RR, 100, 0.0),
+    lambda: unsound_bennett_delta(RR, 100, 1.0),
+    lambda: shuffled_ldp_epsilon(0, 100, 0.1),
+    lambda: shuffled_ldp_epsilon(231, 100, 0.1),
+    lambda: shuffled_ldp_epsilon(1, 10**4, 0.46),
+    lambda: shuffled_ldp_epsilon(1, 10**4, 0),
+    lambda: shuffled_ldp_epsilon(True, 10**4, 0.1),
+    lambda: shuffled_ldp_epsilon("1", 10**4, 0.1),
+    lambda: shuffled_ldp_epsilon0(1.2, 10**4, 0.1),
+    lambda: shuffled_ldp_epsilon0(math.nan, 10**4, 0.1),
+    lambda: shuffled_ldp_epsilon0(1, 1.5, 0.1),
     lambda: shuffled_rr_gamma(1, 100, 1, 0.1),
     lambda: shuffled_rr_gamma(2, 10**6, 1.5, 0.1),
     lambda: shuffled_rr_gamma(2, 10**6, 1, 1),
