@@ -32,8 +32,10 @@ from .core.randomizers import (
 from .exact.certified import certify
 from .exact.channels import shuffled_channel
 from .exact.k_ary import shuffled_krr
+from .exact.messages import shuffled_messages
 from .exact.randomized_response import shuffled_rr
 from .limits.fisher import fisher_constant, mixture_fisher_constant
+from .limits.messages import bundled_mu, unbundled_mu
 from .protocols.frequency import calibrate_frequency, estimate_frequency, frequency_variance
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
 
@@ -53,6 +55,7 @@ __all__ = [
     "blanket_exact",
     "blanket_hoeffding",
     "blanket_mgf",
+    "bundled_mu",
     "calibrate_epsilon0",
     "calibrate_frequency",
     "calibrate_n",
@@ -75,10 +78,12 @@ __all__ = [
     "shuffled_krr",
     "shuffled_ldp_epsilon",
     "shuffled_ldp_epsilon0",
+    "shuffled_messages",
     "shuffled_rr",
     "shuffled_rr_gamma",
     "theorem7",
     "to_pld",
+    "unbundled_mu",
 ]
 
 

@@ -1,0 +1,179 @@
+"""Several messages per user, exactly: all shuffled together, or each user's kept together, for few users."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.bundles import bundle_types, log_multinomial
+from ..core.curves import PrivacyCurve
+from ..core.domain import DomainError, choice, integer, real_array
+from ..core.randomizers import two_input_rows
+from .channels import _MAX_CELLS, _MAX_WORK, _add_user, _log_multinomial, _Loss, shuffled_channel
+
+__all__ = ["shuffled_messages", "unbundled_chi_square", "unbundled_likelihood_ratio"]
+
+
+def shuffled_messages(channel, n, messages, ones=0, bundled=False, direction="both") -> PrivacyCurve:
+    r"""Exact privacy curve when each of n users sends several independent messages about the same input.
+
+    Parameters
+    ----------
+    channel : FiniteChannel, RandomizedResponse or array_like
+        The channel of one message: two inputs (rows), d >= 2 outputs; entries may be 0.
+    n : int
+        Number of users, at least 2.
+    messages : int
+        Messages per user, m, at least 1.
+    ones : int
+        How many of the n users hold 1 before the change, which turns one user's 0 into 1: ``0 <= ones <= n - 1``.
+    bundled : bool
+        False: all n m messages are shuffled together, :math:`(nm)^{d-1}` cells at most 2 million. True: the m messages
+        of a user stay together, which is one message of the product channel; its outputs are counted by how often each
+        symbol occurs in the bundle, since the order says nothing.
+    direction : {"both", "forward", "reverse"}
+        As for `shuffled_channel`.
+
+    Returns
+    -------
+    PrivacyCurve
+        Exact: error of ``log_delta`` below 1e-11. Replace-one neighbours: all messages of one user.
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range, or there are too many cells.
+
+    Notes
+    -----
+    Claims ``shvets26.bundle.unb`` and ``shvets26.bundle.bund`` say what the two become for many users.
+    """
+    rows = two_input_rows(channel)
+    n = integer("n", n, at_least=2)
+    messages = integer("messages", messages, at_least=1)
+    ones = integer("ones", ones, at_least=0, at_most=n - 1)
+    direction = choice("direction", direction, ("both", "forward", "reverse"))
+    if not isinstance(bundled, bool):
+        raise DomainError(f"bundled must be True or False, got {bundled!r}")
+    if bundled:
+        return shuffled_channel(_product_rows(rows, messages), n, ones, direction)
+    outputs, total = rows.shape[1], n * messages
+    cells = (total + 1) ** (outputs - 1)
+    if cells > _MAX_CELLS or cells * (min(ones, n - 1 - ones) + 1) * messages > _MAX_WORK:
+        raise DomainError(f"{total} messages and {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
+    before, after = _unbundled_laws(rows, n, messages, ones)
+    pairs = {"both": [(after, before), (before, after)], "forward": [(after, before)], "reverse": [(before, after)]}
+    losses = [_Loss(p, q) for p, q in pairs[direction]]
+    return PrivacyCurve(
+        lambda epsilon: np.minimum(np.max([loss.log_delta(epsilon) for loss in losses], axis=0), 0.0),
+        name=f"{messages} messages of each of n = {n} users, shuffled: ones = {ones}, {direction}",
+        kind="exact",
+        accuracy=1e-11,
+        epsilon_max=max(loss.largest for loss in losses),
+    )
+
+
+def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
+    r"""Likelihood ratio of a histogram when one user's m messages change from 0 to 1 and all others hold 0.
+
+    .. math:: L(h) = \binom Nm^{-1}\,[\tau^m]\prod_y\Big(1 + \tau\,\frac{W_1(y)}{W_0(y)}\Big)^{h_y}:
+
+    the mean, over all sets of m of the N = n m messages, of the product of their own ratios.
+
+    Parameters
+    ----------
+    channel : FiniteChannel, RandomizedResponse or array_like
+        Two inputs (rows), every output possible for both.
+    histogram : array_like of int
+        How often each output occurs; the counts add up to N, a multiple of ``messages``.
+    messages : int
+        Messages per user, m, at least 1.
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range, or the m-th power of a ratio is beyond the range of doubles.
+
+    Notes
+    -----
+    Claim ``shvets26.bundle.esp``. A sum of positive terms: relative accuracy 1e-12.
+    """
+    rows = two_input_rows(channel, full_support=True)
+    messages = integer("messages", messages, at_least=1)
+    counts = real_array("histogram", histogram, at_least=0)
+    if counts.shape != rows[0].shape or np.any(counts != np.floor(counts)):
+        raise DomainError(f"histogram must hold {rows.shape[1]} whole numbers, one per output, got {histogram!r}")
+    total = int(counts.sum())
+    if total == 0 or total % messages:
+        raise DomainError(f"histogram must add up to a positive multiple of messages = {messages}, got {total}")
+    if messages * abs(np.log(rows[1]) - np.log(rows[0])).max() > 700:
+        raise DomainError(f"messages = {messages}: the product of so many ratios is beyond the range of doubles")
+    means, seen = [1.0] + [0.0] * messages, 0  # over sets of j messages among those seen, for j = 0, ..., m
+    for ratio, count in zip((rows[1] / rows[0]).tolist(), counts.astype(int).tolist(), strict=True):
+        seen += count
+        means = [
+            math.fsum(
+                math.comb(count, i) * math.comb(seen - count, j - i) / math.comb(seen, j) * ratio**i * means[j - i]
+                for i in range(min(j, count) + 1)
+            )
+            if j <= seen
+            else 0.0
+            for j in range(messages + 1)
+        ]
+    return means[messages]
+
+
+def unbundled_chi_square(channel, n, messages) -> float:
+    r"""Chi-square divergence of all messages shuffled, one user holding 1, from the same with no user holding 1.
+
+    .. math:: \chi^2(T_{nm,m}\,\|\,T_{nm,0}) = \sum_{j=1}^m \binom mj^2\binom{nm}j^{-1}\,\chi^2(W_1\|W_0)^j
+
+    Parameters
+    ----------
+    channel : FiniteChannel, RandomizedResponse or array_like
+        Two inputs (rows), every output possible for both.
+    n, messages : int
+        Users (at least 1) and messages per user (at least 1).
+
+    Raises
+    ------
+    DomainError
+        If an argument is outside its range, or the value is beyond that of doubles.
+
+    Notes
+    -----
+    Claim ``ext.bundle.chi-square``. Exact for every n, up to the rounding of ``rows[1] - rows[0]``.
+    """
+    rows = two_input_rows(channel, full_support=True)
+    n = integer("n", n, at_least=1)
+    messages = integer("messages", messages, at_least=1)
+    chi_square = math.fsum((rows[1] - rows[0]) ** 2 / rows[0])
+    try:
+        return math.fsum(
+            math.comb(messages, j) ** 2 / math.comb(n * messages, j) * chi_square**j for j in range(1, messages + 1)
+        )
+    except OverflowError:
+        raise DomainError(f"messages = {messages}: the divergence is beyond the range of doubles") from None
+
+
+def _product_rows(rows: np.ndarray, messages: int) -> np.ndarray:
+    """The channel of a whole bundle: its outputs are the histograms of the bundle."""
+    counts = bundle_types(rows.shape[1], messages)
+    with np.errstate(divide="ignore"):
+        return np.exp([log_multinomial(counts, np.log(row)) for row in rows])
+
+
+def _unbundled_laws(rows: np.ndarray, n: int, messages: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log laws of the histogram of all messages before and after the change, in the layout of `shuffled_channel`."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(rows)
+    groups = [((n - 1 - ones) * messages, logs[0]), (ones * messages, logs[1])]
+    (few, few_logs), (many, many_logs) = sorted(groups, key=lambda group: group[0])
+    others = _log_multinomial(many, n * messages, many_logs)
+    for _ in range(few):
+        others = _add_user(others, few_logs)
+    before = after = others
+    for _ in range(messages):
+        before, after = _add_user(before, logs[0]), _add_user(after, logs[1])
+    return before, after
