@@ -9,7 +9,7 @@ import numpy as np
 from .domain import DomainError, probability_vector, real_array
 from .numerics import log1p_minus
 
-__all__ = ["chi_square", "hockey_stick", "jensen_shannon", "kullback_leibler", "total_variation"]
+__all__ = ["chi_square", "hockey_stick", "jensen_shannon", "kullback_leibler", "midpoint_generator", "total_variation"]
 
 
 def _pair(p, q) -> tuple[np.ndarray, np.ndarray]:
@@ -98,11 +98,14 @@ def jensen_shannon(p, q) -> float:
     support = p + q > 0
     p, q = p[support], q[support]
     x = (p - q) / (p + q)
-    return math.fsum(0.5 * (p + q) * _midpoint_generator(x))
+    return math.fsum(0.5 * (p + q) * midpoint_generator(x))
 
 
-def _midpoint_generator(x: np.ndarray) -> np.ndarray:
-    """``((1+x) log(1+x) + (1-x) log(1-x))/2``, by its series ``sum x^(2j)/(2j(2j-1))`` near 0."""
+def midpoint_generator(x: np.ndarray) -> np.ndarray:
+    r"""Generator of `jensen_shannon` at the midpoint, :math:`\tfrac12[(1+x)\log(1+x) + (1-x)\log(1-x)]`, elementwise.
+
+    For an array x in [-1, 1]; between 0 and ln 2, even. By its series :math:`\sum_j x^{2j}/(2j(2j-1))` near 0.
+    """
     square = x * x
     small = square < 0.05
     y = np.where(small, square, 0.0)

@@ -11,7 +11,7 @@ from ..core.domain import DomainError, choice, integer
 from ..core.numerics import stirling_remainder
 from ..core.randomizers import two_input_rows
 
-__all__ = ["shuffled_channel"]
+__all__ = ["log_laws", "shuffled_channel"]
 
 _MAX_CELLS = 2 * 10**6
 _MAX_WORK = 10**9  # cells times users of the smaller group
@@ -52,26 +52,30 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
     n = integer("n", n, at_least=2)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
-    outputs = rows.shape[1]
-    cells = (n + 1) ** (outputs - 1)
-    if cells > _MAX_CELLS or cells * min(ones, n - 1 - ones) > _MAX_WORK:
-        raise DomainError(f"n = {n} users and {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
-    with np.errstate(divide="ignore"):
-        logs = np.log(rows)
-    before, after = _neighbours(logs, n, ones)
+    before, after = log_laws(rows, n, ones)
     pairs = {"both": [(after, before), (before, after)], "forward": [(after, before)], "reverse": [(before, after)]}
     pairs = [_Loss(p, q) for p, q in pairs[direction]]
     return PrivacyCurve(
         lambda epsilon: np.minimum(np.max([loss.log_delta(epsilon) for loss in pairs], axis=0), 0.0),
-        name=f"channel with {outputs} outputs, shuffled: n = {n}, ones = {ones}, {direction}",
+        name=f"channel with {rows.shape[1]} outputs, shuffled: n = {n}, ones = {ones}, {direction}",
         kind="exact",
         accuracy=1e-11,
         epsilon_max=max(loss.largest for loss in pairs),
     )
 
 
-def _neighbours(logs: np.ndarray, n: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log laws of the histogram before and after the change, over the counts of all outputs but the last."""
+def log_laws(rows: np.ndarray, n: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
+    """Log laws of the histogram before and after one user's 0 becomes 1, ``ones`` of the n users holding 1 before.
+
+    Over the counts of all outputs but the last; ``-inf`` where a count is impossible. Raises `DomainError` if there are
+    too many cells.
+    """
+    outputs = rows.shape[1]
+    cells = (n + 1) ** (outputs - 1)
+    if cells > _MAX_CELLS or cells * min(ones, n - 1 - ones) > _MAX_WORK:
+        raise DomainError(f"n = {n} users and {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
+    with np.errstate(divide="ignore"):
+        logs = np.log(rows)
     groups = sorted([(n - 1 - ones, logs[0]), (ones, logs[1])], key=lambda group: group[0])
     (few, few_logs), (many, many_logs) = groups
     others = _log_multinomial(many, n, many_logs)
