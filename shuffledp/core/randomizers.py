@@ -1,8 +1,9 @@
-r"""Local randomizers, and the two numbers per message that the privacy blanket needs.
+r"""Local randomizers, their decomposition into blanket and remainder, and the variable L that the blanket bounds need.
 
-With :math:`\gamma\omega` the pointwise infimum of the output laws (:math:`\omega` the *blanket*, :math:`\gamma` its
-mass), a message y carries the pair :math:`r = \mu_x(y)/(\gamma\omega(y))`, :math:`r' = \mu_{x'}(y)/(\gamma\omega(y))`.
-The privacy amplification variable at epsilon is :math:`L = \gamma(r - e^\varepsilon r')` for y drawn from the blanket.
+With :math:`\gamma\omega` the pointwise infimum of the output laws :math:`\mu_x` (:math:`\omega` the *blanket*,
+:math:`\gamma` its mass), :math:`\mu_x = (1-\gamma)\nu_x + \gamma\omega` for a law :math:`\nu_x`, the *remainder*.
+A message y carries the pair :math:`r = \mu_x(y)/(\gamma\omega(y))`, :math:`r' = \mu_{x'}(y)/(\gamma\omega(y))`. The
+privacy amplification variable at epsilon is :math:`L = \gamma(r - e^\varepsilon r')` for y drawn from the blanket.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import erfcx
 
 from .domain import DomainError, integer, probability_vector, real, real_array
 
@@ -29,6 +31,7 @@ _NODES = (
     64  # Gauss-Legendre nodes for a continuous law; enough for bounds built on it up to epsilon0 = 6, see the tests
 )
 _EPSILON0_MAX = 230.0  # e^(3 epsilon0) must be a double
+_SQRT2 = math.sqrt(2)
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,66 @@ class Randomizer(ABC):
     def ratio_laws(self) -> tuple[RatioLaw, ...]:
         """The laws of ``(r, r')`` under the blanket, one per ordered pair of inputs that can be worst."""
 
+    def law(self, x):
+        """Law of the message of one user who holds ``x``: like `blanket`, a probability vector or a density to call.
+
+        Raises
+        ------
+        DomainError
+            If x is not one of the inputs.
+        """
+        raise DomainError(f"the output laws of {self!r} are not known")
+
+    def remainder(self, x):
+        r"""The law :math:`\nu_x` left of :math:`\mu_x` when the blanket is taken out, of the same kind as `law`.
+
+        .. math:: \mu_x = (1-\gamma)\,\nu_x + \gamma\,\omega
+
+        Raises
+        ------
+        DomainError
+            If x is not one of the inputs.
+
+        Notes
+        -----
+        Claim ``bbgn19.gamma.def``.
+        """
+        raise DomainError(f"the output laws of {self!r} are not known")
+
     @abstractmethod
     def sample(self, x, rng: np.random.Generator) -> np.ndarray:
         """One random message per entry of ``x``, same shape."""
+
+    def sample_parts(self, x, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        r"""Messages as from `sample`, and which of them came from the blanket.
+
+        Parameters
+        ----------
+        x : array_like
+            The inputs, one per user.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        messages, from_blanket : ndarray
+            Same shape as ``x``. Each entry of the Boolean ``from_blanket`` is true with probability gamma; given that,
+            the message has the law `blanket`, otherwise `remainder`.
+
+        Raises
+        ------
+        DomainError
+            If an entry of x is not one of the inputs.
+
+        Notes
+        -----
+        A message y of a user with x came from the blanket with probability :math:`\gamma\omega(y)/\mu_x(y)`, by Bayes.
+        """
+        messages = self.sample(x, rng)
+        return messages, rng.random(messages.shape) < self._blanket_share(np.asarray(x), messages)
+
+    def _blanket_share(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        r""":math:`\gamma\omega(y)/\mu_x(y)`, entry by entry."""
+        raise NotImplementedError
 
     def amplification_range(self, epsilon, *, printed: bool = False) -> tuple[float, float]:
         r"""Range ``(b_minus, b_plus)`` of the privacy amplification variable L, for the worst pair of inputs.
@@ -122,7 +182,56 @@ class Randomizer(ABC):
         return self.gamma
 
 
-class FiniteChannel(Randomizer):
+class _FiniteRandomizer(Randomizer):
+    """Inputs 0, 1, ...; laws are probability vectors, the rows of ``matrix``."""
+
+    matrix: np.ndarray
+
+    def law(self, x) -> np.ndarray:
+        return self.matrix[_label("x", x, len(self.matrix))]
+
+    def remainder(self, x) -> np.ndarray:
+        left = self.law(x) - self.matrix.min(axis=0)
+        mass = math.fsum(left)  # 1 - gamma, to full relative accuracy
+        if not mass > 0:
+            raise DomainError(f"nothing is left of the law of x = {x!r} without the blanket: gamma is 1 to rounding")
+        return left / mass
+
+    def amplification_law(self, epsilon, x=0, x_prime=1) -> tuple[np.ndarray, np.ndarray]:
+        r"""Law of the privacy amplification variable :math:`L = (\mu_x(W) - e^\varepsilon\mu_{x'}(W))/\omega(W)`.
+
+        Parameters
+        ----------
+        epsilon : float
+            At least 0.
+        x, x_prime : int
+            The ordered pair of inputs, not equal.
+
+        Returns
+        -------
+        values, weights : ndarray
+            Values of L, ascending, and their probabilities when W is drawn from the blanket; a value may occur twice.
+
+        Raises
+        ------
+        DomainError
+            If an argument is out of range, or some output is impossible under the blanket but possible for an input.
+
+        Notes
+        -----
+        Balle, Bell, Gascon, Nissim 2019 (arXiv:1903.02837v2), Section 5.
+        """
+        epsilon, omega = _epsilon(epsilon), self.blanket
+        first, second = self.matrix[list(_pair(x, x_prime, len(self.matrix)))]
+        seen = omega > 0
+        if np.any((first + second)[~seen] > 0):
+            raise DomainError("L is infinite: some output has no part in the blanket but is possible for an input")
+        values = (first[seen] - math.exp(epsilon) * second[seen]) / omega[seen]
+        order = np.argsort(values)
+        return values[order], omega[seen][order]
+
+
+class FiniteChannel(_FiniteRandomizer):
     """A randomizer with finitely many inputs and outputs, given by its matrix.
 
     Parameters
@@ -183,6 +292,9 @@ class FiniteChannel(Randomizer):
         cumulative /= cumulative[:, -1:]
         return (rng.random(labels.shape)[..., None] >= cumulative[labels]).sum(axis=-1)
 
+    def _blanket_share(self, x, y):
+        return self.matrix.min(axis=0)[y] / self.matrix[x.astype(np.int64), y]
+
 
 def two_input_rows(channel, *, full_support: bool = False) -> np.ndarray:
     """Rows ``(W_0, W_1)`` of a channel with two inputs, shape (2, outputs).
@@ -208,6 +320,17 @@ def two_input_rows(channel, *, full_support: bool = False) -> np.ndarray:
     return rows
 
 
+def _label(name: str, x, k: int) -> int:
+    return integer(name, x, at_least=0, at_most=k - 1)
+
+
+def _pair(x, x_prime, k: int) -> tuple[int, int]:
+    pair = _label("x", x, k), _label("x_prime", x_prime, k)
+    if pair[0] == pair[1]:
+        raise DomainError(f"x and x_prime must differ, got {pair[0]} twice")
+    return pair
+
+
 def _labels(x, k: int) -> np.ndarray:
     array = real_array("x", x)
     if np.any(array != np.floor(array)) or np.any((array < 0) | (array >= k)):
@@ -215,7 +338,7 @@ def _labels(x, k: int) -> np.ndarray:
     return array.astype(np.int64)
 
 
-class RandomizedResponse(Randomizer):
+class RandomizedResponse(_FiniteRandomizer):
     r"""k-ary randomized response: the truth with probability :math:`e^{\varepsilon_0}/(e^{\varepsilon_0}+k-1)`.
 
     Parameters
@@ -277,8 +400,110 @@ class RandomizedResponse(Randomizer):
         labels = _labels(x, self.k)
         return np.where(rng.random(labels.shape) < self.gamma, rng.integers(self.k, size=labels.shape), labels)
 
+    def law(self, x) -> np.ndarray:
+        other = 1 / (math.expm1(self.epsilon0) + self.k)
+        out = np.full(self.k, other)
+        out[_label("x", x, self.k)] = math.exp(self.epsilon0) * other
+        return out
 
-class LaplaceRandomizer(Randomizer):
+    def remainder(self, x) -> np.ndarray:
+        out = np.zeros(self.k)
+        out[_label("x", x, self.k)] = 1.0
+        return out
+
+    def amplification_law(self, epsilon, x=0, x_prime=1) -> tuple[np.ndarray, np.ndarray]:
+        epsilon = _epsilon(epsilon)
+        _pair(x, x_prime, self.k)
+        law = self.ratio_laws()[0]
+        ascending = [1, 2, 0] if self.k > 2 else [1, 0]
+        values = self.gamma * (law.r - math.exp(epsilon) * law.r_prime)
+        return values[ascending], law.weight[ascending]
+
+    def _blanket_share(self, x, y):
+        return np.where(x == y, math.exp(-self.epsilon0), 1.0)
+
+
+class _NoisyRandomizer(Randomizer):
+    r"""An input in [0, 1] plus noise of density :math:`c\,e^{-h(|y-x|)}` with h increasing; laws are densities to call.
+
+    The infimum over the inputs is the density of the input farther from y, at the distance :math:`|y-\frac12|+\frac12`.
+    """
+
+    _log_scale: float  # log c
+    _rest: float  # 1 - gamma, to full relative accuracy
+
+    @abstractmethod
+    def _height(self, distance: np.ndarray) -> np.ndarray:
+        """h."""
+
+    @abstractmethod
+    def _ratio_call(self, u: np.ndarray) -> np.ndarray:
+        r""":math:`\gamma\,E(r - u)_+` under the blanket for the pair (0, 1), u at least 1; r' has the same law."""
+
+    @abstractmethod
+    def _log_ratio(self, x, y: np.ndarray) -> np.ndarray:
+        """Log of the density of x over the infimum: the difference of h at the far distance and at ``|y - x|``."""
+
+    @property
+    def blanket(self):
+        return lambda y: np.exp(self._log_scale - self._height(_far(np.asarray(y, float)))) / self.gamma
+
+    def law(self, x):
+        x = real("x", x, at_least=0, at_most=1)
+        return lambda y: np.exp(self._log_scale - self._height(np.abs(np.asarray(y, float) - x)))
+
+    def remainder(self, x):
+        x, law = real("x", x, at_least=0, at_most=1), self.law(x)
+        return lambda y: law(y) * -np.expm1(-self._log_ratio(x, np.asarray(y, float))) / self._rest
+
+    def amplification_call(self, epsilon, threshold):
+        r"""Call function :math:`E(L - s)_+` of the privacy amplification variable for the pair (0, 1), in closed form.
+
+        Parameters
+        ----------
+        epsilon : float
+            At least 0.
+        threshold : float or array_like
+            s, any finite numbers.
+
+        Returns
+        -------
+        float or ndarray
+            Same shape as ``threshold``; decreasing, convex, relative accuracy 1e-12. It determines the law of L.
+
+        Raises
+        ------
+        DomainError
+            If an argument is out of range.
+
+        Notes
+        -----
+        At every message one of the two densities is the infimum. So L exceeds :math:`\gamma(1-e^\varepsilon)` where
+        r' = 1, and stays below it where r = 1.
+        """
+        epsilon, s = _epsilon(epsilon), real_array("threshold", threshold)
+        a, order = math.expm1(epsilon), math.exp(epsilon)
+        above = s >= -self.gamma * a
+        call = self._ratio_call(np.where(above, s / self.gamma + order, 1.0))
+        put = order * self._ratio_call(np.where(above, 1.0, (1 - s / self.gamma) / order))
+        out = np.where(above, call, put - a - s)
+        return float(out) if out.ndim == 0 else out
+
+    def _blanket_share(self, x, y):
+        return np.exp(-self._log_ratio(x, y))
+
+
+def _far(y: np.ndarray) -> np.ndarray:
+    """Distance from y to the farther end of [0, 1]."""
+    return np.abs(y - 0.5) + 0.5
+
+
+def _nearer(x, y: np.ndarray) -> np.ndarray:
+    """By how much x is nearer to y than the farther end of [0, 1] is; no cancellation far out."""
+    return np.where(y >= 0.5, np.where(y >= x, x, 2 * y - x), np.where(y >= x, 1 - 2 * y + x, 1 - x))
+
+
+class LaplaceRandomizer(_NoisyRandomizer):
     r"""Laplace noise of scale :math:`1/\varepsilon_0` added to an input in [0, 1].
 
     Parameters
@@ -291,24 +516,33 @@ class LaplaceRandomizer(Randomizer):
     gamma : float
         ``exp(-epsilon0/2)``.
     blanket : callable
-        Density of the Laplace law at 1/2 with scale ``1/epsilon0``.
+        Density of the Laplace law at 1/2 with scale ``1/epsilon0``: what a user with x = 1/2 sends.
 
     Notes
     -----
-    The worst pair is taken to be (0, 1): numerical evidence, no proof.
+    Claims ``bbgn19.gamma.lap``, ``bbgn19.gamma.lapblanket``. The worst pair is taken to be (0, 1): numerical evidence,
+    no proof.
     """
 
     def __init__(self, epsilon0):
         self.epsilon0 = real("epsilon0", epsilon0, above=0, at_most=6)
         self.gamma = math.exp(-self.epsilon0 / 2)
+        self._rest = -math.expm1(-self.epsilon0 / 2)
+        self._log_scale = math.log(self.epsilon0 / 2)
 
     def __repr__(self) -> str:
         return f"LaplaceRandomizer(epsilon0={self.epsilon0!r})"
 
-    @property
-    def blanket(self):
-        e0 = self.epsilon0
-        return lambda y: e0 / 2 * np.exp(-e0 * np.abs(np.asarray(y, float) - 0.5))
+    def _height(self, distance):
+        return self.epsilon0 * distance
+
+    def _log_ratio(self, x, y):
+        return self.epsilon0 * _nearer(x, y)
+
+    def _ratio_call(self, u):
+        # gamma (e^(epsilon0/2) - sqrt(u)), as a quotient
+        u = np.minimum(u, math.exp(self.epsilon0))
+        return -np.expm1(np.log(u) - self.epsilon0) / (1 + np.sqrt(u) * self.gamma)
 
     def ratio_laws(self) -> tuple[RatioLaw, ...]:
         e0 = self.epsilon0
@@ -328,7 +562,7 @@ class LaplaceRandomizer(Randomizer):
         return array + rng.laplace(0.0, 1 / self.epsilon0, array.shape)
 
 
-class GaussianRandomizer(Randomizer):
+class GaussianRandomizer(_NoisyRandomizer):
     r"""Gaussian noise of standard deviation sigma added to an input in [0, 1]: not purely private.
 
     Parameters
@@ -344,27 +578,33 @@ class GaussianRandomizer(Randomizer):
         ``erfc(1/(2 sqrt(2) sigma))``.
     blanket : callable
         Density of the blanket: two half bells that meet in a kink at 1/2 (not Gaussian).
+
+    Notes
+    -----
+    Claim ``bbgn19.gamma.gauss``.
     """
 
     epsilon0 = math.inf
 
     def __init__(self, sigma):
         self.sigma = real("sigma", sigma, at_least=0.05)
-        self.gamma = math.erfc(0.5 / (math.sqrt(2) * self.sigma))
+        half = 0.5 / (math.sqrt(2) * self.sigma)
+        self.gamma, self._rest = math.erfc(half), math.erf(half)
+        self._log_scale = -math.log(math.sqrt(2 * math.pi) * self.sigma)
 
     def __repr__(self) -> str:
         return f"GaussianRandomizer(sigma={self.sigma!r})"
 
-    @property
-    def blanket(self):
-        sigma = self.sigma
-        scale = 1 / (math.sqrt(2 * math.pi) * sigma * self.gamma)
+    def _height(self, distance):
+        return 0.5 * (distance / self.sigma) ** 2
 
-        def density(y):
-            far = np.abs(np.asarray(y, float) - 0.5) + 0.5
-            return scale * np.exp(-0.5 * (far / sigma) ** 2)
+    def _log_ratio(self, x, y):
+        return 0.5 * _nearer(x, y) * (_far(y) + np.abs(y - x)) / self.sigma**2
 
-        return density
+    def _ratio_call(self, u):
+        # Phi(-z) - u Phi(-z - 1/sigma), and u phi(z + 1/sigma) = phi(z)
+        z = self.sigma * np.log(u) - 0.5 / self.sigma
+        return np.exp(-0.5 * z * z) * 0.5 * (erfcx(z / _SQRT2) - erfcx((z + 1 / self.sigma) / _SQRT2))
 
     def ratio_laws(self) -> tuple[RatioLaw, ...]:
         raise DomainError("the privacy amplification variable of Gaussian noise is unbounded (epsilon0 is infinite)")
