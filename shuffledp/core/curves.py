@@ -27,8 +27,8 @@ class PrivacyCurve:
         where delta is exactly 0). Non-increasing.
     name : str
         What the curve describes, for tables and plots.
-    kind : {"exact", "upper bound", "limit"}
-        What kind of number delta is. Only the first two are guarantees.
+    kind : {"exact", "upper bound", "lower bound", "limit"}
+        What kind of number delta is. Only exact values and upper bounds are guarantees.
     accuracy : float
         Relative accuracy of delta: the computed delta is within a factor ``1 +- accuracy`` of the curve's true value
         (absolutely of ``log_delta`` where delta underflows). `epsilon` allows for it.
@@ -41,7 +41,7 @@ class PrivacyCurve:
         `shuffledp.compose` needs them.
     """
 
-    KINDS = ("exact", "upper bound", "limit")
+    KINDS = ("exact", "upper bound", "lower bound", "limit")
 
     def __init__(
         self,
