@@ -31,10 +31,12 @@ from .core.randomizers import (
 )
 from .exact.certified import certify
 from .exact.channels import shuffled_channel
+from .exact.jensen_shannon import jensen_shannon
 from .exact.k_ary import shuffled_krr
 from .exact.messages import shuffled_messages
 from .exact.randomized_response import shuffled_rr
 from .limits.fisher import fisher_constant, mixture_fisher_constant
+from .limits.jensen_shannon import jsd_expansion, jsd_lower_bound
 from .limits.messages import bundled_mu, unbundled_mu
 from .protocols.frequency import calibrate_frequency, estimate_frequency, frequency_variance
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
@@ -71,6 +73,9 @@ __all__ = [
     "gaussian_curve",
     "gaussian_sigma",
     "gdp",
+    "jensen_shannon",
+    "jsd_expansion",
+    "jsd_lower_bound",
     "laplace_scale",
     "mixture_fisher_constant",
     "private_mean",

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..core.divergences import midpoint_generator
-from ..core.domain import integer
+from ..core.domain import DomainError, integer
 from ..core.engine import log_binomial_probability
 from ..core.randomizers import RandomizedResponse, two_input_rows
 from .channels import log_laws
@@ -25,6 +25,8 @@ from .channels import log_laws
 __all__ = ["jensen_shannon"]
 
 _MAX_USERS = 10**15  # every count must be a double, with room for fractions of its spread
+_LEAST_ENTRY = 1e-270
+_TINY = 1e-300  # what is less probable before the change has probability below _TINY/_LEAST_ENTRY after it
 
 
 def jensen_shannon(channel, n, ones=0) -> float:
@@ -42,7 +44,7 @@ def jensen_shannon(channel, n, ones=0) -> float:
     Returns
     -------
     float
-        In nats, in (0, ln 2); divide by ``log(2)`` for bits. Symmetric in the two laws. Two outputs: relative error
+        In nats, positive and at most ln 2; divide by ``log(2)`` for bits. Symmetric in the two laws. Two outputs: relative error
         below 1e-14, cost O(1) in n, a few milliseconds. More outputs: relative error below 1e-12.
 
     Raises
@@ -59,6 +61,8 @@ def jensen_shannon(channel, n, ones=0) -> float:
     two = rows.shape[1] == 2
     n = integer("n", n, at_least=2, at_most=_MAX_USERS if two else None)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
+    if rows.min() < _LEAST_ENTRY:
+        raise DomainError(f"channel must have entries >= {_LEAST_ENTRY:g}, got {rows.min():g}")
     if two:
         # the difference of the rows keeps its digits for randomized response at small epsilon0
         response = isinstance(channel, RandomizedResponse)
@@ -103,7 +107,7 @@ def _two_outputs(rows: np.ndarray, shift: float, n: int, ones: int) -> float:
     u = j[:, None] - along * v
     joint = first.probability(u) * chance
     before, moved = joint.sum(axis=1), (joint * (u - first.part)).sum(axis=1)
-    possible = before > 0
+    possible = before > _TINY
     before, moved = before[possible], moved[possible] * (shift / first.variance)
     middle = before + 0.5 * moved
     return step_j * step_v * math.fsum(middle * midpoint_generator(0.5 * moved / middle))
