@@ -57,8 +57,8 @@ def jsd_expansion(channel, n, ones=0, order=2) -> float:
     Notes
     -----
     Claims ``shvets26.jsd.canonical``, ``shvets26.jsd.proportional``, ``ext.jsd.c2``. The series is asymptotic: at fixed
-    n it stops improving near the order :math:`n/(2I)`. For compositions other than all alike it is a formal expansion:
-    the size of its remainder is observed, not proved.
+    n a further term does not always help. For compositions other than all alike it is a formal expansion: the size of
+    its remainder is observed, not proved.
     """
     n = integer("n", n, at_least=2)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
