@@ -40,6 +40,7 @@ from .limits.jensen_shannon import jsd_expansion, jsd_lower_bound
 from .limits.messages import bundled_mu, unbundled_mu
 from .protocols.frequency import calibrate_frequency, estimate_frequency, frequency_variance
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
+from .protocols.summation import SummationProtocol, summation_lower_bound
 
 __all__ = [
     "Comparison",
@@ -52,6 +53,7 @@ __all__ = [
     "PrivacyCurve",
     "PrivateMean",
     "RandomizedResponse",
+    "SummationProtocol",
     "Theorem7",
     "blanket_bennett",
     "blanket_exact",
@@ -86,6 +88,7 @@ __all__ = [
     "shuffled_messages",
     "shuffled_rr",
     "shuffled_rr_gamma",
+    "summation_lower_bound",
     "theorem7",
     "to_pld",
     "unbundled_mu",
