@@ -62,8 +62,9 @@ def read(text: str, symbols: Mapping[str, sp.Symbol], where: Mapping[str, str] |
     return parse_expr(str(text), local_dict=names, global_dict=_WORDS)
 
 
-def _arguments(statement) -> list[sp.Symbol]:
-    return sorted(statement.free_symbols, key=lambda s: s.name)
+@functools.lru_cache(maxsize=4096)
+def _arguments(statement) -> tuple[sp.Symbol, ...]:
+    return tuple(sorted(statement.free_symbols, key=lambda s: s.name))
 
 
 @functools.lru_cache(maxsize=4096)

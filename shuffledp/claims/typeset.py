@@ -25,7 +25,7 @@ def latex(text: str) -> str:
 
 def _name(name: str) -> str:
     base, prime, index = re.fullmatch(r"([A-Za-z]+?)(_prime)?(\d*|_[a-z0-9]+)", name).groups()
-    index = index.lstrip("_")
+    index = index.lstrip("_").replace("plus", "+")
     if base in _NAMES:
         base = _NAMES[base]
     elif base in _GREEK:

@@ -16,6 +16,7 @@ from shuffledp.claims.typeset import latex
         ("sqrt(8*log(1/delta)/n)", r"\sqrt{\frac{8 \log\left(\frac{1}{\delta}\right)}{n}}"),
         ("epsilon0 <= 1/2", r"\varepsilon_{0} \le \frac{1}{2}"),
         ("x_i", "x_{i}"),
+        ("b_plus", "b_{+}"),
         ("Implies(a > b, b < a)", r"a > b \;\Longrightarrow\; b < a"),
         ("Sum(x, (i, 1, n))", r"\sum_{i=1}^{n} x"),
         ("Integral(1 + x, (x, 0, 1))", r"\int_{0}^{1} (1 + x)\,dx"),
