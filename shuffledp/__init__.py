@@ -33,8 +33,10 @@ from .exact.certified import certify
 from .exact.channels import shuffled_channel
 from .exact.jensen_shannon import jensen_shannon
 from .exact.k_ary import shuffled_krr
+from .exact.likelihood import likelihood_ratio
 from .exact.messages import shuffled_messages
 from .exact.randomized_response import shuffled_rr
+from .limits.boundary import poisson_limit, skellam_limit
 from .limits.fisher import fisher_constant, mixture_fisher_constant
 from .limits.jensen_shannon import jsd_expansion, jsd_lower_bound
 from .limits.messages import bundled_mu, unbundled_mu
@@ -79,7 +81,9 @@ __all__ = [
     "jsd_expansion",
     "jsd_lower_bound",
     "laplace_scale",
+    "likelihood_ratio",
     "mixture_fisher_constant",
+    "poisson_limit",
     "private_mean",
     "shuffled_channel",
     "shuffled_krr",
@@ -88,6 +92,7 @@ __all__ = [
     "shuffled_messages",
     "shuffled_rr",
     "shuffled_rr_gamma",
+    "skellam_limit",
     "summation_lower_bound",
     "theorem7",
     "to_pld",
