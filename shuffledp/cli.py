@@ -1,4 +1,4 @@
-"""The command line: ``shuffledp bounds``, ``claims``, ``verify`` and ``compare``."""
+"""The command line: ``shuffledp bounds``, ``claims``, ``verify``, ``compare`` and ``recover``."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ def _parser() -> argparse.ArgumentParser:
     reading.add_argument("id", help="a claim id")
     reading.add_argument("formula", help="in the claim's symbols, e.g. '12 eps0 sqrt(log(1/delta)/n)'")
     reading.add_argument("--latex", action="store_true", help="the formula is LaTeX")
+    damaged = commands.add_parser("recover", help="which lost roots and exponents make this text the claim?")
+    damaged.add_argument("id", help="a claim id")
+    damaged.add_argument("text", help="as a PDF's text layer has it, e.g. '12ε0 log(1/δ)/n'")
     for command in (listing, check):
         command.add_argument("--source", metavar="KEY", help="only the claims of one source, e.g. dr14")
-    for command in (table, listing, check, reading):
+    for command in (table, listing, check, reading, damaged):
         command.add_argument("--json", action="store_true", help="machine-readable output")
     return parser
 
@@ -150,12 +153,23 @@ def _compare(args) -> int:
     return 2 if isinstance(answer, Unreadable) else 1 if isinstance(answer, Different) else 0
 
 
+def _recover(args) -> int:
+    from .claims import Unreadable, recover
+
+    answer = recover(args.id, args.text)
+    if args.json:
+        print(json.dumps(answer.to_dict(), indent=2))
+    else:
+        print(f"Unreadable: {answer}." if isinstance(answer, Unreadable) else answer)
+    return 2 if isinstance(answer, Unreadable) else 0 if answer.readings else 1
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit status (2 for a request that makes no sense)."""
     args = _parser().parse_args(argv)
     try:
-        run = {"bounds": _bounds, "claims": _claims, "verify": _verify, "compare": _compare}[args.command]
-        return run(args)
+        commands = {"bounds": _bounds, "claims": _claims, "verify": _verify, "compare": _compare, "recover": _recover}
+        return commands[args.command](args)
     except DomainError as error:
         print(f"shuffledp: {error}", file=sys.stderr)
         return 2

@@ -221,7 +221,7 @@ def _hint(claim: Record, points: list[dict], yours: list) -> str:
             return False
 
     try:
-        singles = list(damages(parse(claim.statement_text, set(claim.symbols) | set(claim.where))))
+        singles = list(damages(of_statement(claim)))
     except Unreadable:  # the statement has a sum or another function that is not read here
         return ""
     for what, damaged in singles:
@@ -370,6 +370,12 @@ def _sympy(tree: Tree, names: dict):
 def parse(text: str, names: set[str]) -> Tree:
     """Plain text as a tree in the declared names; raises `Unreadable`."""
     return _Parser(_right_hand_side(_normalise(text)), names).formula()
+
+
+def of_statement(claim: Record) -> Tree:
+    """A claim's statement as a tree; raises `Unreadable` where it has a sum or another word that is not read here."""
+    text = re.sub(r"\bRational\((\d+), *(\d+)\)", r"(\1/\2)", claim.statement_text)
+    return parse(text, set(claim.symbols) | set(claim.where))
 
 
 def _normalise(text: str) -> str:
