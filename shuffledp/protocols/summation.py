@@ -373,7 +373,7 @@ def summation_lower_bound(n, epsilon, delta, K=None, lam=None) -> float:
     end = min(n, -math.log(delta) * n / (n - 1)) if delta > 0 else n
     if K is None:
         best = _top(lambda lam: lam * math.sqrt(max(tau(lam), 0.0)), end) if lam is None else lam
-        K = _least(minus_bound, max(3, round((1.066 * n * tau(best) / best) ** (1 / 3))))
+        K = _least(minus_bound, max(3, round((1.065 * n * tau(best) / best) ** (1 / 3))))
     return abs(minus_bound(K))
 
 
