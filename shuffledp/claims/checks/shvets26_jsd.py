@@ -154,28 +154,32 @@ def proportional(claim: Record, tally: Tally) -> None:
 
 @check("ext.jsd.c2")
 def second_coefficient(claim: Record, tally: Tally) -> None:
-    for at in claim.points(20):  # n and 3n users have compositions with the same midpoint
-        a, b = at["a"], at["b"]
-        rows, n = [[1 - a, a], [1 - b, b]], 1000
-        k = int(at["pi"] * n)
-        middle = (mp.mpf(k) + 0.5) / n
-        value = claim.value(a=a, b=b, pi=middle)
-        found = extrapolated(rows, n, k)
-        size = fisher_constant(rows, float(middle)) ** 2 / 16
-        tally.equal(1 + found / size, 1 + value / size, 2e-3, **at)
-        library = n**2 * (jsd_expansion(rows, n, k, 2) - jsd_expansion(rows, n, k, 1)) if 0 < k < n - 1 else value
-        tally.equal(1 + library / size, 1 + value / size, 1e-9, **at)
+    for at in claim.points(12):  # randomized response has omega = 1 - 2 pi
+        q = 1 / (1 + math.exp(2 * math.asinh(math.sqrt(at["I"]) / 2)))
+        compare([[1 - q, q], [q, 1 - q]], 1000, (1 - at["omega"]) / 2, claim, tally)
+    for a, b, share in ((0.2, 0.5, 0.25), (0.1, 0.7, 0.6), (0.9, 0.55, 0.1), (0.02, 0.3, 0.5), (0.4, 0.8, 0.99)):
+        compare([[1 - a, a], [1 - b, b]], 1000, share, claim, tally)
     for rows, n in zip(CHANNELS[2:], (60, 60, 20), strict=True):  # three and four outputs: the library's coefficient
         for share in (0.25, 0.5):
             k = int(share * n)
-            library = n**2 * (jsd_expansion(floats(rows), n, k, 2) - jsd_expansion(floats(rows), n, k, 1))
-            tally.equal(extrapolated(floats(rows), n, k), library, 0.06, outputs=len(rows[0]), n=n, k=k)
-    with mp.workdps(DIGITS):  # binary randomized response
-        for pi in (0, mp.mpf(1) / 4, mp.mpf(1) / 3, mp.mpf(1) / 2, 1):
-            q = 1 / (1 + mp.e)
-            fisher = 4 * mp.sinh(mp.mpf(1) / 2) ** 2
-            form = fisher**2 * (4 * pi - 1) * (4 * pi - 3) / 64
-            tally.equal(1 + form, 1 + claim.value(a=q, b=1 - q, pi=pi), 1e-40, pi=pi)
+            tally.equal(extrapolated(floats(rows), n, k), by_library(floats(rows), n, k), 0.06, n=n, k=k)
+
+
+def compare(rows, n: int, share: float, claim: Record, tally: Tally) -> None:
+    """The statement with the limit found from exact values, and with the library's coefficient."""
+    k = min(int(share * n), n - 1)
+    middle = (k + 0.5) / n
+    first, second = ((1 - middle) * math.prod(rows[0]), middle * math.prod(rows[1]))
+    fisher = fisher_constant(rows, middle)
+    at = {"I": fisher, "omega": (first - second) / (first + second)}
+    unit = fisher**2 / 64
+    tally.equal(4 + extrapolated(rows, n, k) / unit, 4 + claim.value(**at) / unit, 2e-3, **at)
+    if 0 < k < n - 1:
+        tally.equal(4 + by_library(rows, n, k) / unit, 4 + claim.value(**at) / unit, 1e-9, **at)
+
+
+def by_library(rows, n: int, k: int) -> float:
+    return n**2 * (jsd_expansion(rows, n, k, 2) - jsd_expansion(rows, n, k, 1))
 
 
 def extrapolated(rows, n: int, k: int) -> float:
