@@ -38,7 +38,9 @@ from .exact.messages import shuffled_messages
 from .exact.randomized_response import shuffled_rr
 from .limits.boundary import poisson_limit, skellam_limit
 from .limits.fisher import fisher_constant, mixture_fisher_constant
+from .limits.gaussian import GaussianCertificate, gdp_certified, gdp_mu, gdp_second_order
 from .limits.jensen_shannon import jsd_expansion, jsd_lower_bound
+from .limits.le_cam import le_cam_distance
 from .limits.messages import bundled_mu, unbundled_mu
 from .protocols.frequency import calibrate_frequency, estimate_frequency, frequency_variance
 from .protocols.private_mean import PrivateMean, laplace_scale, private_mean
@@ -48,6 +50,7 @@ __all__ = [
     "Comparison",
     "DomainError",
     "FiniteChannel",
+    "GaussianCertificate",
     "GaussianRandomizer",
     "GenericRandomizer",
     "GuaranteeWarning",
@@ -77,11 +80,15 @@ __all__ = [
     "gaussian_curve",
     "gaussian_sigma",
     "gdp",
+    "gdp_certified",
+    "gdp_mu",
+    "gdp_second_order",
     "jensen_shannon",
     "jsd_expansion",
     "jsd_lower_bound",
     "laplace_scale",
     "likelihood_ratio",
+    "le_cam_distance",
     "mixture_fisher_constant",
     "poisson_limit",
     "private_mean",

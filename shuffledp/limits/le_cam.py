@@ -9,8 +9,7 @@ from ..core.domain import DomainError
 
 __all__ = ["le_cam_distance"]
 
-_POINTS = 2049
-_ROUNDS = 3
+_GRIDS = (2049, 129, 129)  # points of the first grid, and of its refinements around the top
 
 
 def le_cam_distance(first, second) -> float:
@@ -66,10 +65,10 @@ def _largest_gap(one: PrivacyCurve, other: PrivacyCurve) -> float:
         best = gap(np.linspace(0, reach, 33)).max()
         rest = max(advantage(one, np.array([reach]))[0], advantage(other, np.array([reach]))[0])
     low, high = 0.0, reach
-    for _ in range(_ROUNDS):
-        grid = np.linspace(low, high, _POINTS)
+    for points in _GRIDS:
+        grid = np.linspace(low, high, points)
         values = gap(grid)
-        top, step = grid[values.argmax()], (high - low) / (_POINTS - 1)
+        top, step = grid[values.argmax()], (high - low) / (points - 1)
         best = max(best, values.max())
         low, high = max(top - 2 * step, 0.0), top + 2 * step
     return float(best)
