@@ -11,7 +11,7 @@ from ..core.domain import DomainError, choice, integer
 from ..core.numerics import stirling_remainder
 from ..core.randomizers import two_input_rows
 
-__all__ = ["log_laws", "shuffled_channel"]
+__all__ = ["histogram_curve", "log_laws", "shuffled_channel"]
 
 _MAX_CELLS = 2 * 10**6
 _MAX_WORK = 10**9  # cells times users of the smaller group
@@ -52,54 +52,66 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
     n = integer("n", n, at_least=2)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
-    before, after = log_laws(rows, n, ones)
+    return histogram_curve(
+        log_laws(rows, n, ones),
+        direction,
+        f"channel with {rows.shape[1]} outputs, shuffled: n = {n}, ones = {ones}, {direction}",
+    )
+
+
+def histogram_curve(laws: tuple[np.ndarray, np.ndarray], direction: str, name: str) -> PrivacyCurve:
+    """Exact curve of the histogram with these log laws before and after the change."""
+    before, after = laws
     pairs = {"both": [(after, before), (before, after)], "forward": [(after, before)], "reverse": [(before, after)]}
     pairs = [_Loss(p, q) for p, q in pairs[direction]]
     return PrivacyCurve(
         lambda epsilon: np.minimum(np.max([loss.log_delta(epsilon) for loss in pairs], axis=0), 0.0),
-        name=f"channel with {rows.shape[1]} outputs, shuffled: n = {n}, ones = {ones}, {direction}",
+        name=name,
         kind="exact",
         accuracy=1e-11,
         epsilon_max=max(loss.largest for loss in pairs),
     )
 
 
-def log_laws(rows: np.ndarray, n: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
+def log_laws(rows: np.ndarray, n: int, ones: int, messages: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Log laws of the histogram before and after one user's 0 becomes 1, ``ones`` of the n users holding 1 before.
 
-    Over the counts of all outputs but the last; ``-inf`` where a count is impossible. Raises `DomainError` if there are
-    too many cells.
+    Every user sends ``messages`` independent messages, all shuffled together. Over the counts of all outputs but the
+    last; ``-inf`` where a count is impossible. Raises `DomainError` if there are too many cells.
     """
-    outputs = rows.shape[1]
-    cells = (n + 1) ** (outputs - 1)
-    if cells > _MAX_CELLS or cells * min(ones, n - 1 - ones) > _MAX_WORK:
-        raise DomainError(f"n = {n} users and {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
+    outputs, total = rows.shape[1], n * messages
+    cells = (total + 1) ** (outputs - 1)
+    if cells > _MAX_CELLS or cells * min(ones, n - 1 - ones) * messages > _MAX_WORK:
+        raise DomainError(f"{total} messages with {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
     with np.errstate(divide="ignore"):
         logs = np.log(rows)
     groups = sorted([(n - 1 - ones, logs[0]), (ones, logs[1])], key=lambda group: group[0])
     (few, few_logs), (many, many_logs) = groups
-    others = _log_multinomial(many, n, many_logs)
-    for _ in range(few):
-        others = _add_user(others, few_logs)
-    return _add_user(others, logs[0]), _add_user(others, logs[1])
+    before = _log_multinomial(many * messages, total, many_logs)
+    for _ in range(few * messages):
+        before = _add_message(before, few_logs)
+    after = before
+    for _ in range(messages):
+        before, after = _add_message(before, logs[0]), _add_message(after, logs[1])
+    return before, after
 
 
-def _log_multinomial(users: int, n: int, logs: np.ndarray) -> np.ndarray:
-    """Log law of the histogram of ``users`` users, in an array with room for n."""
-    counts = list(np.indices((n + 1,) * (len(logs) - 1)).astype(float))
-    last = users - sum(counts)
+def _log_multinomial(messages: int, room: int, logs: np.ndarray) -> np.ndarray:
+    """Log law of the histogram of independent messages alike, in an array with room for more."""
+    counts = list(np.indices((room + 1,) * (len(logs) - 1)).astype(float))
+    last = messages - sum(counts)
     counts.append(np.maximum(last, 0.0))
-    total = np.full(last.shape, float(stirling_remainder(users)))
+    total = np.full(last.shape, float(stirling_remainder(messages)))
     for count, log in zip(counts, logs, strict=True):
         seen = np.maximum(count, 1.0)
         with np.errstate(invalid="ignore"):  # 0 times the log of 0
-            term = count * (log + math.log(max(users, 1)) - np.log(seen))
+            term = count * (log + math.log(max(messages, 1)) - np.log(seen))
         total += np.where(count > 0, term, 0.0) - stirling_remainder(count)
     return np.where(last >= 0, total, -np.inf)
 
 
-def _add_user(law: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """Log law of the histogram with one more user, whose message has these log probabilities."""
+def _add_message(law: np.ndarray, logs: np.ndarray) -> np.ndarray:
+    """Log law of the histogram with one more message, which has these log probabilities."""
     out = law + logs[-1]
     for axis, log in enumerate(logs[:-1]):
         shifted = np.full(law.shape, -np.inf)

@@ -10,7 +10,7 @@ from ..core.bundles import bundle_types, log_multinomial
 from ..core.curves import PrivacyCurve
 from ..core.domain import DomainError, choice, integer, real_array
 from ..core.randomizers import two_input_rows
-from .channels import _MAX_CELLS, _MAX_WORK, _add_user, _log_multinomial, _Loss, shuffled_channel
+from .channels import histogram_curve, log_laws, shuffled_channel
 
 __all__ = ["shuffled_messages", "unbundled_chi_square", "unbundled_likelihood_ratio"]
 
@@ -58,19 +58,10 @@ def shuffled_messages(channel, n, messages, ones=0, bundled=False, direction="bo
         raise DomainError(f"bundled must be True or False, got {bundled!r}")
     if bundled:
         return shuffled_channel(_product_rows(rows, messages), n, ones, direction)
-    outputs, total = rows.shape[1], n * messages
-    cells = (total + 1) ** (outputs - 1)
-    if cells > _MAX_CELLS or cells * (min(ones, n - 1 - ones) + 1) * messages > _MAX_WORK:
-        raise DomainError(f"{total} messages and {outputs} outputs give {cells} cells: too many, at most {_MAX_CELLS}")
-    before, after = _unbundled_laws(rows, n, messages, ones)
-    pairs = {"both": [(after, before), (before, after)], "forward": [(after, before)], "reverse": [(before, after)]}
-    losses = [_Loss(p, q) for p, q in pairs[direction]]
-    return PrivacyCurve(
-        lambda epsilon: np.minimum(np.max([loss.log_delta(epsilon) for loss in losses], axis=0), 0.0),
-        name=f"{messages} messages of each of n = {n} users, shuffled: ones = {ones}, {direction}",
-        kind="exact",
-        accuracy=1e-11,
-        epsilon_max=max(loss.largest for loss in losses),
+    return histogram_curve(
+        log_laws(rows, n, ones, messages),
+        direction,
+        f"{messages} messages of each of n = {n} users, shuffled: ones = {ones}, {direction}",
     )
 
 
@@ -162,18 +153,3 @@ def _product_rows(rows: np.ndarray, messages: int) -> np.ndarray:
     counts = bundle_types(rows.shape[1], messages)
     with np.errstate(divide="ignore"):
         return np.exp([log_multinomial(counts, np.log(row)) for row in rows])
-
-
-def _unbundled_laws(rows: np.ndarray, n: int, messages: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
-    """Log laws of the histogram of all messages before and after the change, in the layout of `shuffled_channel`."""
-    with np.errstate(divide="ignore"):
-        logs = np.log(rows)
-    groups = [((n - 1 - ones) * messages, logs[0]), (ones * messages, logs[1])]
-    (few, few_logs), (many, many_logs) = sorted(groups, key=lambda group: group[0])
-    others = _log_multinomial(many, n * messages, many_logs)
-    for _ in range(few):
-        others = _add_user(others, few_logs)
-    before = after = others
-    for _ in range(messages):
-        before, after = _add_user(before, logs[0]), _add_user(after, logs[1])
-    return before, after
