@@ -76,7 +76,8 @@ def worst(found: dict) -> str:
 
 
 def row(claim, found: dict) -> str:
-    cells = (f"[{claim.title}](#{claim.anchor}) `{claim.id}`", chip(claim.verdict), found["points"], worst(found))
+    name = f"[{claim.title}](#{claim.anchor}) `{claim.id}`"
+    cells = (name, claim.source["key"], chip(claim.verdict), found["points"], worst(found))
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
@@ -121,23 +122,20 @@ def ledger_text(app) -> str:
     for claim in claims.ledger():
         for other in claim.depends_on:
             users.setdefault(other, []).append(claim.id)
-    parts = []
+    parts = [
+        "## All claims",
+        "",
+        ":::{div} claim-table claim-index",
+        "| claim | source | verdict | points | worst |",
+        "|---|---|---|---:|---:|",
+        *(row(claim, found[claim.id]) for claim in claims.ledger()),
+        ":::",
+        "",
+    ]
     for key, source in claims.sources().items():
         chosen = [claim for claim in claims.ledger() if claim.source["key"] == key]
-        rows = [row(claim, found[claim.id]) for claim in chosen]
-        parts += [
-            f"## {source['title']}",
-            "",
-            source.get("about", ""),
-            "",
-            ":::{div} claim-table",
-            "| claim | verdict | points | worst |",
-            "|---|---|---:|---:|",
-            *rows,
-            ":::",
-            "",
-            *(paragraphs(app, claim, found[claim.id], users) for claim in chosen),
-        ]
+        parts += [f"## {source['title']}", "", source.get("about", ""), ""]
+        parts += [paragraphs(app, claim, found[claim.id], users) for claim in chosen]
     return "\n".join(parts)
 
 
