@@ -12,7 +12,7 @@ TEX := texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help env book test browser verify notebooks lint format serve bench pdf tex lock clean
+.PHONY: help env book ledger test browser verify notebooks lint format serve bench pdf tex lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -33,6 +33,9 @@ book: env _build/evidence.json ## build the book into _build/html, warnings as e
 _build/evidence.json: $(SOURCES) | env
 	@mkdir -p _build
 	$(BIN)/shuffledp verify --json > $@
+
+ledger: book ## the ledger pages, and ledger.json for other software
+	@echo "The ledger: file://$(CURDIR)/$(SITE)/ledger.json"
 
 verify: env ## check every claim of the ledger, one line each
 	$(BIN)/shuffledp verify

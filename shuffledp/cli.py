@@ -67,30 +67,12 @@ def _select(ids: list[str], source: str | None):
     return [claim for claim in chosen if source in (None, claim.source["key"])]
 
 
-def _describe(claim) -> dict:
-    return {
-        "id": claim.id,
-        "title": claim.title,
-        "source": claim.source,
-        "kind": claim.kind,
-        "statement": str(claim.statement_text),
-        "abbreviations": claim.where,
-        "symbols": claim.kinds,
-        "domain": list(claim.domain),
-        "depends_on": list(claim.depends_on),
-        "code": claim.code,
-        "derived_in": claim.derived_in,
-        "verdict": claim.verdict,
-        "divergence": claim.divergence,
-    }
-
-
 def _claims(args) -> int:
     chosen = _select([args.id] if args.id else [], args.source)
     if args.json:
-        print(json.dumps([_describe(claim) for claim in chosen], indent=2))
+        print(json.dumps([claim.to_dict() for claim in chosen], indent=2))
     elif args.id:
-        for key, value in _describe(chosen[0]).items():
+        for key, value in chosen[0].to_dict().items():
             if isinstance(value, dict):
                 value = ", ".join(f"{k}: {v}" for k, v in value.items())
             elif isinstance(value, list):

@@ -6,6 +6,7 @@ MyST, written here from ``shuffledp.claims`` and from ``_build/evidence.json`` (
 
 import json
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -165,6 +166,23 @@ def errata_text(app) -> str:
     return "\n".join(parts)
 
 
+def ledger_data(found: dict) -> dict:
+    """The whole ledger with its evidence, for other software; described by ``_static/ledger.schema.json``."""
+    rows = [
+        claim.to_dict()
+        | {"latex": claim.latex(), "page": f"book/ledger.html#{claim.anchor}"}
+        | {"evidence": {key: found[claim.id][key] for key in ("verdict", "points", "worst", "detail")}}
+        for claim in claims.ledger()
+    ]
+    return {"version": version("shuffledp"), "claims": rows}
+
+
+def write_ledger(app, exception):
+    if not exception and app.builder.format == "html":
+        text = json.dumps(ledger_data(evidence(app)), indent=1, ensure_ascii=False)
+        (Path(app.outdir) / "ledger.json").write_text(text + "\n", encoding="utf8")
+
+
 WRITERS = {"ledger": ledger_text, "errata": errata_text}
 
 
@@ -196,5 +214,6 @@ class ClaimRole(SphinxRole):
 
 def setup(app):
     app.connect("source-read", fill)
+    app.connect("build-finished", write_ledger)
     app.add_role("claim", ClaimRole())
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -99,6 +99,25 @@ class Record:
         lines = [latex(self.statement_text), *(f"{latex(name)} = {latex(text)}" for name, text in self.where.items())]
         return lines[0] if len(lines) == 1 else r"\begin{gathered}" + r" \\ ".join(lines) + r"\end{gathered}"
 
+    def to_dict(self) -> dict:
+        """The record as plain Python values, as ``shuffledp claims --json`` prints it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "source": self.source,
+            "kind": self.kind,
+            "statement": str(self.statement_text),
+            "abbreviations": {name: str(text) for name, text in self.where.items()},
+            "symbols": self.kinds,
+            "domain": list(self.domain),
+            "slip": str(self.slip),
+            "depends_on": list(self.depends_on),
+            "code": self.code,
+            "derived_in": self.derived_in,
+            "verdict": self.verdict,
+            "divergence": self.divergence,
+        }
+
     def value(self, **point):
         """The statement at a point, 50 digits: a number, or a truth value."""
         return statements.evaluate(self.statement, point)
