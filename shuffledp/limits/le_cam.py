@@ -9,7 +9,7 @@ from ..core.domain import DomainError
 
 __all__ = ["le_cam_distance"]
 
-_GRIDS = (2049, 129, 129)  # points of the first grid, and of its refinements around the top
+_GRIDS = (1025, 65, 65)  # points of the first grid, and of its refinements around the top
 
 
 def le_cam_distance(first, second) -> float:
@@ -61,7 +61,7 @@ def _largest_gap(one: PrivacyCurve, other: PrivacyCurve) -> float:
 
     reach, best, rest = 2.0**-40, 0.0, np.inf
     while best < rest and reach < 2**11:  # beyond `reach` no gap can exceed what the larger curve still has
-        reach *= 2
+        reach *= 4
         best = gap(np.linspace(0, reach, 33)).max()
         rest = max(advantage(one, np.array([reach]))[0], advantage(other, np.array([reach]))[0])
     low, high = 0.0, reach
