@@ -209,3 +209,17 @@ def best_constant(claim: Record, tally: Tally) -> None:
     root = float(next(r for r in np.roots([4, 72, 1161, -1323]) if r.imag == 0).real)
     for v in np.linspace(0.75, 3, 60):
         tally.at_most(claim.value(v=float(v)), claim.value(v=root), v=float(v))
+
+
+@check("ext.pb.sum.lb-limit")
+def best_lambda(claim: Record, tally: Tally) -> None:
+    """The library's optimum over K and lambda, and a plain scan over lambda."""
+    n, v = 10**14, 1.0650294
+    constant = v ** (-2 / 3) / 4 - 4 / 3 * v ** (1 / 3) * ((3 - v) / (12 * v)) ** 1.5
+    for point in claim.points(12):
+        epsilon, delta = point["epsilon"], point["delta"]
+        found = summation_lower_bound(n, epsilon, delta) / n ** (1 / 3)
+        tally.equal(found / constant, claim.value(**point), 1e-3, **point)
+        lam = np.linspace(0, math.log(1 / delta), 20_001)
+        scan = np.max(np.exp(-epsilon) * (1 - delta * np.exp(lam)) * lam**2) ** (1 / 3)
+        tally.equal(scan, claim.value(**point), 1e-6, **point)
