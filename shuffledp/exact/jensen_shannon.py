@@ -44,17 +44,19 @@ def jensen_shannon(channel, n, ones=0) -> float:
     Returns
     -------
     float
-        In nats, positive and at most ln 2; divide by ``log(2)`` for bits. Symmetric in the two laws. Two outputs: relative error
-        below 1e-14, cost O(1) in n, a few milliseconds. More outputs: relative error below 1e-12.
+        In nats, positive and at most ln 2; divide by ``log(2)`` for bits. Symmetric in the two laws. Two outputs:
+        relative error below 1e-14, at a cost that does not grow with n. More outputs: relative error below 1e-12.
 
     Raises
     ------
     DomainError
-        If the channel has not two inputs or an entry is zero, or another argument is outside its range.
+        If the channel has not two inputs or an entry is zero, another argument is outside its range, or the histogram
+        has too many cells.
 
     Notes
     -----
-    Two outputs: `_two_outputs`. For the expansion in 1/n see `shuffledp.limits.jensen_shannon`, and for two given laws
+    Accuracies as measured against 60-digit sums, and for two outputs against the expansion up to ``10**15`` users.
+    For the expansion in 1/n see `shuffledp.limits.jensen_shannon`, and for two given laws
     `shuffledp.core.divergences.jensen_shannon`.
     """
     rows = two_input_rows(channel, full_support=True)
@@ -64,10 +66,10 @@ def jensen_shannon(channel, n, ones=0) -> float:
     if rows.min() < _LEAST_ENTRY:
         raise DomainError(f"channel must have entries >= {_LEAST_ENTRY:g}, got {rows.min():g}")
     if two:
-        # the difference of the rows keeps its digits for randomized response at small epsilon0
-        response = isinstance(channel, RandomizedResponse)
-        shift = math.tanh(channel.epsilon0 / 2) if response else rows[1, 1] - rows[0, 1]
-        return _two_outputs(rows, shift, n, ones)
+        change = rows[1] - rows[0]
+        if isinstance(channel, RandomizedResponse):  # keeps its digits at small epsilon0
+            change = math.tanh(channel.epsilon0 / 2) * np.array([-1.0, 1.0])
+        return _two_outputs(rows, change, n, ones)
     before, after = log_laws(rows, n, ones)
     possible = before > -math.inf
     before, after = before[possible], after[possible]
@@ -75,11 +77,11 @@ def jensen_shannon(channel, n, ones=0) -> float:
     return math.fsum(middle * midpoint_generator(np.tanh(0.5 * (after - before))))
 
 
-def _two_outputs(rows: np.ndarray, shift: float, n: int, ones: int) -> float:
-    r"""The divergence of two laws of a count; ``shift`` is ``W_1(1) - W_0(1)``.
+def _two_outputs(rows: np.ndarray, change: np.ndarray, n: int, ones: int) -> float:
+    r"""The divergence of two laws of a count; ``change`` is :math:`W_1 - W_0`.
 
     Before the change the count is :math:`U + V`, with :math:`U \sim \mathrm{Bin}(n-k, a)` from the users who hold 0
-    and V from the k others. If U were seen, the likelihood ratio would be linear in it; since the sum is,
+    and V from the k others. If U were seen, the likelihood ratio would be linear in it. As only the sum is seen,
 
     .. math:: \frac{T_{k+1}}{T_k}(j) - 1 = (b-a)\,\mathrm E\Big[\frac{U - (n-k)a}{(n-k)\,a(1-a)} \,\Big|\, U+V=j\Big] .
 
@@ -91,11 +93,10 @@ def _two_outputs(rows: np.ndarray, shift: float, n: int, ones: int) -> float:
     a sum of independent bits of variance :math:`\sigma^2` is at most :math:`\exp(-2\sigma^2\sin^2(\theta/2))`, and a
     strided sum differs from the full one by its values at the multiples of :math:`2\pi/s`: below 1e-50.
     """
-    zeros, shift = n - ones, np.array([-shift, shift])
+    zeros = n - ones
     if zeros * rows[0].prod() < (ones + 1) * rows[1].prod():  # exchange the inputs: the users who hold 1 are U
-        rows, shift, zeros, ones = rows[::-1], -shift, ones + 1, zeros - 1
+        rows, change, zeros, ones = rows[::-1], -change, ones + 1, zeros - 1
     rare = int(np.argmin(rows[0]))
-    shift = shift[rare]
     along = 1 if rows[1, rare] <= 0.5 else -1  # V is counted by the same output as U, or by the other one
     first, second = _Count(zeros, rows[0, rare]), _Count(ones, rows[1].min())
     total = first.variance + second.variance
@@ -108,7 +109,7 @@ def _two_outputs(rows: np.ndarray, shift: float, n: int, ones: int) -> float:
     joint = first.probability(u) * chance
     before, moved = joint.sum(axis=1), (joint * (u - first.part)).sum(axis=1)
     possible = before > _TINY
-    before, moved = before[possible], moved[possible] * (shift / first.variance)
+    before, moved = before[possible], moved[possible] * (change[rare] / first.variance)
     middle = before + 0.5 * moved
     return step_j * step_v * math.fsum(middle * midpoint_generator(0.5 * moved / middle))
 

@@ -16,6 +16,7 @@ from shuffledp.exact.jensen_shannon import _grid, jensen_shannon
 BIN_A = ((Fraction(4, 5), Fraction(1, 5)), (Fraction(1, 2), Fraction(1, 2)))
 BIN_B = ((Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 4), Fraction(3, 4)))
 RARE = ((Fraction(999, 1000), Fraction(1, 1000)), (Fraction(1, 50), Fraction(49, 50)))
+RARER = ((Fraction(1, 10**6), 1 - Fraction(1, 10**6)), (Fraction(3, 10**6), 1 - Fraction(3, 10**6)))
 TRI_A = ((Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 4), Fraction(11, 20)))
 QUAD_A = tuple(tuple(Fraction(i, 10) for i in row) for row in ((4, 3, 2, 1), (1, 1, 3, 5)))
 
@@ -58,7 +59,7 @@ def response(epsilon0, n, ones):
         return enumerated(((1 - q, q), (q, 1 - q)), n, ones)
 
 
-@pytest.mark.parametrize("rows", [BIN_A, BIN_B, RARE, TRI_A, QUAD_A])
+@pytest.mark.parametrize("rows", [BIN_A, BIN_B, RARE, RARER, TRI_A, QUAD_A])
 @pytest.mark.parametrize("n", [2, 5, 8])
 def test_equals_exact_enumeration_at_every_composition(rows, n):
     for ones in range(n):
@@ -113,8 +114,8 @@ def test_every_fourth_of_a_standard_deviation_is_as_good_as_every_count(n, ones,
 def test_two_outputs_agree_with_the_histogram_path():
     rows = as_floats(BIN_A)
     split = [[rows[0][0], rows[0][1] / 2, rows[0][1] / 2], [rows[1][0], rows[1][1] / 2, rows[1][1] / 2]]
-    for ones in (0, 7, 29):  # a third output that tells nothing new
-        assert jensen_shannon(split, 30, ones) == pytest.approx(jensen_shannon(rows, 30, ones), rel=1e-12, abs=0)
+    for n, ones in ((30, 0), (30, 7), (30, 29), (400, 130)):  # a third output that tells nothing new
+        assert jensen_shannon(split, n, ones) == pytest.approx(jensen_shannon(rows, n, ones), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("x", [1e-9, 0.2235, 0.2237, 0.9, 1.0])
