@@ -35,7 +35,7 @@ def shuffled_rr_gamma_sharp(k, n, epsilon, delta) -> float:
     Returns
     -------
     float
-        In (0, 1); larger values are private too. Between a half and a third of `shuffled_rr_gamma`, or less.
+        In (0, 1); larger values are private too. At most 0.35 times `shuffled_rr_gamma`.
 
     Raises
     ------
