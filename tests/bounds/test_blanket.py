@@ -304,7 +304,9 @@ def test_exact_blanket_of_a_channel_is_that_of_randomized_response():
 
 
 def test_exact_blanket_refuses_what_it_cannot_evaluate():
-    with pytest.raises(DomainError, match="unbounded"):
-        blanket_exact(GaussianRandomizer(1), 100)
+    with pytest.raises(DomainError, match="not purely private"):
+        blanket_exact(FiniteChannel([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]), 100)
+    with pytest.raises(ArithmeticError, match="too small"):
+        blanket_exact(GaussianRandomizer(0.1), 100).delta(0.5)
     with pytest.raises(ArithmeticError, match="too few"):
         blanket_exact(LaplaceRandomizer(1), 3).delta(0.1)
