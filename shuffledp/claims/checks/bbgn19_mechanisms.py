@@ -10,6 +10,7 @@ import mpmath as mp
 
 from ...bounds.blanket import blanket_exact
 from ...core.domain import DomainError
+from ...core.gaussian import gaussian_curve
 from ...core.randomizers import GaussianRandomizer, LaplaceRandomizer, RandomizedResponse
 from ..evidence import Tally, check
 from ..ledger import Record
@@ -139,3 +140,24 @@ def second_moment_of_gauss(claim: Record, tally: Tally) -> None:
         tally.equal(ours, claim.value(**at), 1e-10, **at)
         with mp.workdps(DIGITS):
             tally.true(claim.value(**at) > mp.expm1(at["epsilon"]) ** 2, what="at least the squared mean", **at)
+
+
+@check("ext.pb.exact.cont")
+def excess_of_gauss(claim: Record, tally: Tally) -> None:
+    for index, at in enumerate(claim.points(40)):
+        if index < 6:
+            with mp.workdps(16):
+                sigma, u = mp.mpf(at["sigma"]), mp.mpf(at["u"])
+                cut = mp.mpf(1) / 2 - sigma**2 * mp.log(u)  # where the ratio of the densities is u
+                area = mp.quad(
+                    lambda y, s=sigma, u=u: mp.npdf(y, 0, s) - u * mp.npdf(y, 1, s),
+                    [cut - 12 * sigma, cut - 3 * sigma, cut - sigma, cut],
+                )
+                tally.true(abs(area - claim.value(**at)) < 1e-12, **at)
+        if at["u"] > 1:  # one user: the privacy curve of the noise itself
+            exact = gaussian_curve(at["sigma"], 1.0).delta(math.log(at["u"]))
+            tally.equal(exact, claim.value(**at), 1e-9, **at)
+    for sigma, epsilon in ((1.0, 0.3), (2.0, 0.1)):
+        ours = blanket_exact(GaussianRandomizer(sigma), 1).delta(epsilon)
+        exact = float(claim.value(sigma=sigma, u=math.exp(epsilon)))
+        tally.true(exact * (1 - 1e-9) <= ours < 1.005 * exact, sigma=sigma)
