@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..bounds.blanket import blanket_exact, shuffled_rr_gamma
+from ..bounds.blanket import blanket_exact, blanket_mgf, shuffled_rr_gamma
 from ..core.domain import DomainError, GuaranteeWarning, choice, integer, real, real_array
 from ..core.numerics import safe_root
 from ..core.randomizers import RandomizedResponse
@@ -87,8 +87,8 @@ class SummationProtocol:
             raise DomainError("k must be given with gamma: at a fixed gamma the error falls with every further k")
         else:
             self.k, self.gamma = k, real("gamma", gamma, above=0, below=1)
-            if _log_excess(*setting, RandomizedResponse.from_gamma(k + 1, self.gamma)) > 0:
-                text = f"gamma = {self.gamma:.6g} was not shown to give epsilon = {epsilon:g}, delta = {delta:g}."
+            if not _is_shown(*setting, RandomizedResponse.from_gamma(k + 1, self.gamma)):
+                text = f"gamma = {self.gamma:.6g} was not shown to give epsilon = {self.epsilon:g}, delta = {self.delta:g}."
                 warnings.warn(text, GuaranteeWarning, stacklevel=2)
         self.bits = self.k.bit_length()
         self.randomizer = RandomizedResponse.from_gamma(self.k + 1, self.gamma)
@@ -266,6 +266,14 @@ def _by_theorem(n: int, epsilon: float, delta: float, k: int | None) -> tuple[in
 
         k = _least(error, max(1, min(_likely_k(n, c), int((n - 1) / c) - 2)))
     return k, gamma(k)
+
+
+def _is_shown(n: int, epsilon: float, delta: float, randomizer: RandomizedResponse) -> bool:
+    """Whether the exact blanket bound gives (epsilon, delta); first a bound of it that is quick and always exists."""
+    quick = blanket_mgf(randomizer, n)
+    if quick.log_delta(epsilon) + quick.accuracy <= math.log(delta):
+        return True
+    return _log_excess(n, epsilon, delta, randomizer) <= 0
 
 
 def _log_excess(n: int, epsilon: float, delta: float, randomizer: RandomizedResponse) -> float:

@@ -127,6 +127,7 @@ def test_a_given_gamma_is_examined():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SummationProtocol(1000, 1.0, 1e-6, k=3, gamma=0.5)
+        SummationProtocol(10**6, 1.0, 1e-6, k=30, gamma=0.9)  # where only the quick bound can be evaluated
     with pytest.raises(DomainError, match="k must be given"):
         SummationProtocol(1000, 1.0, 1e-6, gamma=0.5)
 
