@@ -143,7 +143,7 @@ class GaussianCertificate:
     radius : float
         What the exact delta can differ by: forward by ``radius``, in reverse by ``exp(epsilon) * radius``.
     centre : PrivacyCurve
-        The Gaussian approximation itself, of kind "limit".
+        The Gaussian approximation itself, of kind "limit"; far in the tail it need not fall.
     upper, lower : PrivacyCurve
         The exact curve lies between them, at every epsilon. `upper` is a guarantee for the canonical pair.
     """
@@ -197,7 +197,6 @@ def gdp_certified(channel, n, direction="both") -> GaussianCertificate:
     x, weight = canonical_law(channel)
     mu, radius = gdp_mu(channel, n, 0), _radius(x, weight, n)
     largest = np.log(rows[1]) - np.log(rows[0])
-    # the guarantee must not be cut off too early by rounding
     ends = {"forward": largest.max(), "reverse": -largest.min()}
     used = ("forward", "reverse") if direction == "both" else (direction,)
     turn = _turning_point(mu, radius)
@@ -218,7 +217,7 @@ def gdp_certified(channel, n, direction="both") -> GaussianCertificate:
             log_delta,
             name=f"Gaussian {kind} for the canonical pair: mu = {mu:.6g}, n = {n:g}, {direction}",
             kind=kind,
-            epsilon_max=max(float(end + 1e-14 * (1 + abs(end))), 0.0),
+            epsilon_max=max(float(end + 1e-14 * (1 + abs(end))), 0.0),  # rounded up: no guarantee is cut off early
             scale=mu,
         )
 
