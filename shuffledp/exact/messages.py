@@ -14,6 +14,8 @@ from .channels import histogram_curve, log_laws, shuffled_channel
 
 __all__ = ["shuffled_messages", "unbundled_chi_square", "unbundled_likelihood_ratio"]
 
+_MAX_MESSAGES = 200  # binomial coefficients are kept as whole numbers
+
 
 def shuffled_messages(channel, n, messages, ones=0, bundled=False, direction="both") -> PrivacyCurve:
     r"""Exact privacy curve when each of n users sends several independent messages about the same input.
@@ -79,7 +81,7 @@ def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
     histogram : array_like of int
         How often each output occurs; the counts add up to N, a multiple of ``messages``.
     messages : int
-        Messages per user, m, at least 1.
+        Messages per user, m, from 1 to 200.
 
     Raises
     ------
@@ -91,8 +93,8 @@ def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
     Claim ``shvets26.bundle.esp``. A sum of positive terms: relative accuracy 1e-12.
     """
     rows = two_input_rows(channel, full_support=True)
-    messages = integer("messages", messages, at_least=1)
-    counts = real_array("histogram", histogram, at_least=0)
+    messages = integer("messages", messages, at_least=1, at_most=_MAX_MESSAGES)
+    counts = real_array("histogram", histogram, at_least=0, at_most=10**15)
     if counts.shape != rows[0].shape or np.any(counts != np.floor(counts)):
         raise DomainError(f"histogram must hold {rows.shape[1]} whole numbers, one per output, got {histogram!r}")
     total = int(counts.sum())
@@ -100,18 +102,15 @@ def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
         raise DomainError(f"histogram must add up to a positive multiple of messages = {messages}, got {total}")
     if messages * abs(np.log(rows[1]) - np.log(rows[0])).max() > 700:
         raise DomainError(f"messages = {messages}: the product of so many ratios is beyond the range of doubles")
-    means, seen = [1.0] + [0.0] * messages, 0  # over sets of j messages among those seen, for j = 0, ..., m
+    sizes = range(messages + 1)
+    means, seen = [1.0] + [0.0] * messages, 0  # over sets of j messages among those seen, for every size j
     for ratio, count in zip((rows[1] / rows[0]).tolist(), counts.astype(int).tolist(), strict=True):
-        seen += count
+        old, new, both = ([math.comb(size, j) for j in sizes] for size in (seen, count, seen + count))
         means = [
-            math.fsum(
-                math.comb(count, i) * math.comb(seen - count, j - i) / math.comb(seen, j) * ratio**i * means[j - i]
-                for i in range(min(j, count) + 1)
-            )
-            if j <= seen
-            else 0.0
-            for j in range(messages + 1)
+            math.fsum(new[i] * old[j - i] / both[j] * ratio**i * means[j - i] for i in range(j + 1) if both[j])
+            for j in sizes
         ]
+        seen += count
     return means[messages]
 
 
@@ -125,7 +124,7 @@ def unbundled_chi_square(channel, n, messages) -> float:
     channel : FiniteChannel, RandomizedResponse or array_like
         Two inputs (rows), every output possible for both.
     n, messages : int
-        Users (at least 1) and messages per user (at least 1).
+        Users (at least 1) and messages per user (from 1 to 200).
 
     Raises
     ------
@@ -137,8 +136,8 @@ def unbundled_chi_square(channel, n, messages) -> float:
     Claim ``ext.bundle.chi-square``. Exact for every n, up to the rounding of ``rows[1] - rows[0]``.
     """
     rows = two_input_rows(channel, full_support=True)
-    n = integer("n", n, at_least=1)
-    messages = integer("messages", messages, at_least=1)
+    n = integer("n", n, at_least=1, at_most=10**15)
+    messages = integer("messages", messages, at_least=1, at_most=_MAX_MESSAGES)
     chi_square = math.fsum((rows[1] - rows[0]) ** 2 / rows[0])
     try:
         return math.fsum(

@@ -98,7 +98,7 @@ def _log_sum(logs: np.ndarray) -> float:
 
 
 def _users_and_messages(n, messages) -> tuple[int, int]:
-    return integer("n", n, at_least=2), integer("messages", messages, at_least=1)
+    return integer("n", n, at_least=2, at_most=10**15), integer("messages", messages, at_least=1, at_most=10**15)
 
 
 def _double(what: str, log: float) -> float:

@@ -107,7 +107,7 @@ def test_extreme_arguments():
 @pytest.mark.parametrize(
     "change",
     [
-        {"n": 1}, {"n": 1.5}, {"n": math.nan}, {"n": "10"}, {"pi": -0.1}, {"pi": 1.1}, {"pi": math.nan},
+        {"n": 1}, {"n": 10**400}, {"n": 1.5}, {"n": math.nan}, {"n": "10"}, {"pi": -0.1}, {"pi": 1.1}, {"pi": math.nan},
         {"messages": 0}, {"messages": 1.5}, {"messages": True}, {"channel": [[0.5, 0.5, 0], [0.1, 0.4, 0.5]]},
         {"channel": [[0.5, 0.5], [0.5, 0.5]]}, {"channel": RandomizedResponse(3, 1.0)},
     ],
