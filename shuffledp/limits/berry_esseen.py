@@ -14,7 +14,7 @@ import numpy as np
 from ..core.domain import integer, real_array
 from .fisher import canonical_law, moments
 
-__all__ = ["ALIKE", "INDEPENDENT", "BerryEsseen", "berry_esseen"]
+__all__ = ["BerryEsseen", "berry_esseen"]
 
 ALIKE = 0.4690  # independent terms of one law; Shevtsova 2013, quoted
 INDEPENDENT = 0.5583  # independent terms of any laws; the same source
