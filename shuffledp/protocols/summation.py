@@ -88,8 +88,8 @@ class SummationProtocol:
         else:
             self.k, self.gamma = k, real("gamma", gamma, above=0, below=1)
             if not _is_shown(*setting, RandomizedResponse.from_gamma(k + 1, self.gamma)):
-                text = f"gamma = {self.gamma:.6g} was not shown to give epsilon = {self.epsilon:g}, delta = {self.delta:g}."
-                warnings.warn(text, GuaranteeWarning, stacklevel=2)
+                goal = f"epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+                warnings.warn(f"gamma = {self.gamma:.6g} was not shown to give {goal}.", GuaranteeWarning, stacklevel=2)
         self.bits = self.k.bit_length()
         self.randomizer = RandomizedResponse.from_gamma(self.k + 1, self.gamma)
 
