@@ -137,7 +137,7 @@ def calibrate_frequency(n, epsilon, delta) -> float:
     Notes
     -----
     Claim ``shvets26.freq.calibration``. Never calibrate with a Gaussian curve, nor with all others alike: the first
-    misses delta by factors up to a thousand, the second by some per cent.
+    misses delta by factors up to a thousand, the second by a per cent or two.
     """
     n = integer("n", n, at_least=2, at_most=_MAX_USERS)
     return calibrate_epsilon0(lambda epsilon0: shuffled_rr(epsilon0, n, "worst"), epsilon, delta)
