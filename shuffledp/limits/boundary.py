@@ -42,7 +42,7 @@ def poisson_limit(lam, direction="both") -> PrivacyCurve:
     -------
     PrivacyCurve
         Of kind "limit": not a guarantee for any n; `poisson_distance` bounds what is missing. Error of ``log_delta``
-        1e-11, or 1e-14 of its size where that is larger. Beyond ``epsilon = 35`` the value at 35 is returned. The
+        1e-11, or 1e-12 of its size where that is larger. Beyond ``epsilon = 35`` the value at 35 is returned. The
         reverse direction never falls below `poisson_floor`, so no epsilon gives a smaller delta.
 
     Raises

@@ -80,6 +80,12 @@ def test_skellam_limit_against_the_convolution(lam, pi, direction):
     assert curve.delta(0.5) != pytest.approx(skellam_limit(lam, pi / 2, direction).delta(0.5), rel=1e-4)  # slip
 
 
+@pytest.mark.parametrize(("pi", "wanted"), [(0.3, -881.0460739126512), (0.7, -394.9920172443865)])
+def test_skellam_limit_far_below_the_smallest_double(pi, wanted):
+    """Forward, lambda = 30, epsilon = 3: the sum of positive terms with Bessel functions, 40 digits."""
+    assert skellam_limit(30.0, pi, "forward").log_delta(3.0) == pytest.approx(wanted, rel=1e-13)
+
+
 def test_the_ends_of_the_skellam_limit():
     epsilon = np.array([0, 0.2, 1.0, 3.0])
     np.testing.assert_array_equal(skellam_limit(3.0, 0).log_delta(epsilon), poisson_limit(3.0).log_delta(epsilon))
