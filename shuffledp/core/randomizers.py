@@ -27,9 +27,8 @@ __all__ = [
     "RatioLaw",
 ]
 
-_NODES = (
-    64  # Gauss-Legendre nodes for a continuous law; enough for bounds built on it up to epsilon0 = 6, see the tests
-)
+# Gauss-Legendre rule for a continuous law; enough for bounds built on it up to epsilon0 = 6, see the tests
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _EPSILON0_MAX = 230.0  # e^(3 epsilon0) must be a double
 _SQRT2 = math.sqrt(2)
 
@@ -546,12 +545,11 @@ class LaplaceRandomizer(_NoisyRandomizer):
 
     def ratio_laws(self) -> tuple[RatioLaw, ...]:
         e0 = self.epsilon0
-        node, weight = np.polynomial.legendre.leggauss(_NODES)
-        v = 0.5 * (node + 1)
+        v = 0.5 * (_NODES + 1)
         # outside [0, 1] one ratio is e^epsilon0; inside it is e^(epsilon0 v), v = |2y - 1|; the other one is 1
         r = np.concatenate(([math.exp(e0)], np.exp(e0 * v)))
         end = 0.5 * math.exp(-e0 / 2)
-        p = np.concatenate(([end], weight * 0.125 * e0 * np.exp(-e0 * v / 2)))
+        p = np.concatenate(([end], _WEIGHTS * 0.125 * e0 * np.exp(-e0 * v / 2)))
         p *= 0.5 / p.sum()
         one = np.ones_like(r)
         return (RatioLaw(np.concatenate((r, one)), np.concatenate((one, r)), np.concatenate((p, p))),)
@@ -680,10 +678,15 @@ class GenericRandomizer(Randomizer):
         return -math.expm1(epsilon + self.epsilon0), top if top >= 0 else self.gamma * top
 
     def amplification_second_moment(self, epsilon, *, printed: bool = False) -> float:
-        """Least upper bound of the second moment of L over every epsilon0-private randomizer with two inputs."""
-        if printed:
-            return super().amplification_second_moment(epsilon, printed=True)
+        """Least upper bound of the second moment of L over every epsilon0-private randomizer with two inputs.
+
+        ``printed=True`` gives the form behind the published figures: Lemma 5.4 with gamma = 1 in the first term and
+        gamma = e^-epsilon0 in the last.
+        """
         epsilon = _epsilon(epsilon)
+        if printed:
+            e0 = self.epsilon0
+            return math.exp(e0) * (math.exp(2 * epsilon) + 1) - 2 * math.exp(epsilon - 3 * e0)
         u, e = math.exp(self.epsilon0), math.exp(epsilon)
         # as a function of gamma: convex up to 2/(1+u), then concave with its top at `top`
         top = ((1 + e * e) * (1 + u) - 4 * e) / (2 * ((1 + e * e) * u - 2 * e))
