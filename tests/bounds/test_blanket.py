@@ -287,11 +287,17 @@ def test_exact_blanket_of_laplace_noise(epsilon0, epsilon, n, value):
 def test_laplace_nodes_suffice_up_to_the_largest_epsilon0(bound, fraction, monkeypatch):
     curve = bound(LaplaceRandomizer(6), 10**4)
     log_delta = curve.log_delta(6 * fraction)
-    monkeypatch.setattr("shuffledp.core.randomizers._NODES", 250)
+
+    def nodes(count):
+        rule = np.polynomial.legendre.leggauss(count)
+        for name, values in zip(("_NODES", "_WEIGHTS"), rule, strict=True):
+            monkeypatch.setattr(f"shuffledp.core.randomizers.{name}", values)
+
+    nodes(250)
     assert log_delta == pytest.approx(
         bound(LaplaceRandomizer(6), 10**4).log_delta(6 * fraction), rel=0, abs=curve.accuracy
     )
-    monkeypatch.setattr("shuffledp.core.randomizers._NODES", 6)  # the slip: too few are noticed
+    nodes(6)  # the slip: too few are noticed
     assert abs(log_delta - bound(LaplaceRandomizer(6), 10**4).log_delta(6 * fraction)) > curve.accuracy
     with pytest.raises(DomainError):
         LaplaceRandomizer(6.5)
