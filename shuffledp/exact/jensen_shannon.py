@@ -111,7 +111,8 @@ def _two_outputs(rows: np.ndarray, change: np.ndarray, n: int, ones: int) -> flo
     possible = before > _TINY
     before, moved = before[possible], moved[possible] * (change[rare] / first.variance)
     middle = before + 0.5 * moved
-    return step_j * step_v * math.fsum(middle * midpoint_generator(0.5 * moved / middle))
+    x = np.clip(0.5 * moved / middle, -1, 1)  # where one law has next to nothing, rounding may go beyond
+    return step_j * step_v * math.fsum(middle * midpoint_generator(x))
 
 
 class _Count:

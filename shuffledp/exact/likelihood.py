@@ -61,11 +61,14 @@ def likelihood_ratio(channel, histogram, ones=0):
     counts = real_array("histogram", histogram, at_least=0, at_most=_MAX_USERS)
     if counts.ndim == 0 or counts.shape[-1] != rows.shape[1] or np.any(counts != np.floor(counts)):
         raise DomainError(f"histogram must hold whole numbers, one for each of the {rows.shape[1]} outputs")
-    ones = integer("ones", ones, at_least=0)
+    ones = integer("ones", ones, at_least=0, at_most=_MAX_USERS)
     users = counts.sum(axis=-1)
     if np.any(users <= ones) or np.any(users > _MAX_USERS):
         raise DomainError(f"histogram: every n must satisfy ones + 1 <= n <= {_MAX_USERS}, with ones = {ones}")
-    ratio = rows[1] / rows[0]
+    with np.errstate(over="ignore", under="ignore"):
+        ratio = rows[1] / rows[0]
+    if not (ratio.min() > 0 and ratio.max() < math.inf):
+        raise DomainError("channel: an entry is so small that the ratio of the rows is not a double")
     flat = counts.reshape(-1, counts.shape[-1])
     out = flat @ ratio / flat.sum(axis=1) if ones == 0 else _ratio_of_symmetric_means(flat, ratio, ones)
     return float(out[0]) if counts.ndim == 1 else out.reshape(users.shape)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.domain import integer, real_array
-from .fisher import canonical_law, moments
+from .fisher import MAX_USERS, canonical_law, moments
 
 __all__ = ["BerryEsseen", "berry_esseen"]
 
@@ -68,7 +68,7 @@ def berry_esseen(channel, n) -> BerryEsseen:
     channel : FiniteChannel, RandomizedResponse or array_like
         Two inputs (rows), every output possible for both; an array is read as the rows.
     n : int
-        Number of users, at least 2.
+        Number of users, ``2 <= n <= 10**15``.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def berry_esseen(channel, n) -> BerryEsseen:
     re-proved here. No constant for one law can be below :math:`(3+\sqrt{10})/(6\sqrt{2\pi}) = 0.40973` (Esseen 1956),
     which binomial counts attain in the limit.
     """
-    n = integer("n", n, at_least=2)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     x, weight = canonical_law(channel)
     x = x / np.abs(x).max()  # the bounds do not depend on the scale of X
     one = moments(channel, 0).rows[1]

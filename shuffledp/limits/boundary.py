@@ -15,6 +15,7 @@ import numpy as np
 from ..core.curves import PrivacyCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_two_group_excess
+from .fisher import MAX_USERS
 
 __all__ = ["poisson_distance", "poisson_floor", "poisson_limit", "skellam_limit"]
 
@@ -119,7 +120,7 @@ def poisson_distance(epsilon0, n, ones=0) -> tuple[float, float]:
     epsilon0 : float
         Local privacy parameter of the binary randomized response, natural log, in (0, 700].
     n : int
-        Number of users, at least 2. The limit is taken at ``lam = n q`` and ``pi = ones/n``.
+        Number of users, ``2 <= n <= 10**15``. The limit is taken at ``lam = n q`` and ``pi = ones/n``.
     ones : int
         How many of the n users hold 1 before the change, ``0 <= ones <= n - 1``.
 
@@ -142,7 +143,7 @@ def poisson_distance(epsilon0, n, ones=0) -> tuple[float, float]:
     change the user reports 1 except with probability q, and one zero less moves a Poisson mean by q.
     """
     epsilon0 = real("epsilon0", epsilon0, above=0, at_most=700)
-    n = integer("n", n, at_least=2, at_most=10**15)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     q = 1 / (1 + math.exp(epsilon0))
     lying_ones = -q * math.expm1(-ones * q)

@@ -23,6 +23,8 @@ from ..core.randomizers import RandomizedResponse, two_input_rows
 
 __all__ = ["Moments", "canonical_law", "cumulants", "fisher_constant", "mixture_fisher_constant", "moments"]
 
+MAX_USERS = 10**15  # every count is a double, with room for halves
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -178,14 +180,24 @@ def canonical_law(channel) -> tuple[np.ndarray, np.ndarray]:
     Mean 0, variance the chi-square divergence. Arguments and errors as for `fisher_constant`.
     """
     rows, v = _rows_and_shift(channel)
-    return v / rows[0], rows[0]
+    with np.errstate(over="ignore"):
+        return _finite(v / rows[0]), rows[0]
 
 
 def cumulants(channel) -> tuple[float, float, float, float]:
     """Second to fifth cumulant of the X of `canonical_law`. Arguments and errors as for `fisher_constant`."""
     x, weight = canonical_law(channel)
-    second, third, fourth, fifth = (math.fsum(weight * x**power) for power in (2, 3, 4, 5))
-    return second, third, fourth - 3 * second**2, fifth - 10 * second * third
+    with np.errstate(over="ignore", invalid="ignore"):
+        powers = weight * x ** np.array([[2], [3], [4], [5]])
+        _finite(np.abs(powers).sum(axis=1))
+        second, third, fourth, fifth = np.array([math.fsum(power) for power in powers])
+        return tuple(_finite(np.array([second, third, fourth - 3 * second**2, fifth - 10 * second * third])).tolist())
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    if not np.all(np.isfinite(values)):
+        raise DomainError("channel: an entry is so small that a moment of the likelihood ratio is not a double")
+    return values
 
 
 def _rows_and_shift(channel) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from ..core.domain import DomainError, choice, integer
 from ..core.gaussian import gdp
 from ..core.numerics import safe_root
 from ..core.randomizers import two_input_rows
-from .fisher import canonical_law, moments
+from .fisher import MAX_USERS, canonical_law, moments
 
 __all__ = ["GaussianCertificate", "asymmetry_constant", "gdp_certified", "gdp_mu", "gdp_second_order"]
 
@@ -32,7 +32,7 @@ def gdp_mu(channel, n, pi) -> float:
     channel : FiniteChannel, RandomizedResponse or array_like
         Two inputs (rows), every output possible for both; an array is read as the rows.
     n : int
-        Number of users, at least 2.
+        Number of users, ``2 <= n <= 10**15``.
     pi : float
         Share of the users who hold 1, in [0, 1].
 
@@ -51,7 +51,7 @@ def gdp_mu(channel, n, pi) -> float:
     -----
     Claim ``shvets26.gdp.curve``.
     """
-    n = integer("n", n, at_least=2)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     return math.sqrt(moments(channel, pi).fisher / n)
 
 
@@ -69,9 +69,10 @@ def asymmetry_constant(channel, pi) -> float:
     Claim ``ext.gdp.second``.
     """
     m = moments(channel, pi)
-    away = m.z - (m.rows @ m.z)[:, None]
-    variance, third = ((m.rows * away**power).sum(axis=1) for power in (2, 3))
-    value = (3 * (variance[1] - variance[0]) - 2 * ((1 - m.pi) * third[0] + m.pi * third[1])) / (6 * m.fisher)
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = m.z - (m.rows @ m.z)[:, None]
+        variance, third = ((m.rows * away**power).sum(axis=1) for power in (2, 3))
+        value = (3 * (variance[1] - variance[0]) - 2 * ((1 - m.pi) * third[0] + m.pi * third[1])) / (6 * m.fisher)
     if not math.isfinite(value):
         raise DomainError("channel: an entry is so small that the asymmetry constant is not a double")
     return float(value)
@@ -108,6 +109,7 @@ def gdp_second_order(channel, n, pi, direction="both") -> PrivacyCurve:
     k/n itself, or within 1/n of it; a limit of k/n that is approached more slowly gives another 1/n term.
     """
     direction = choice("direction", direction, _DIRECTIONS)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     mu, constant = gdp_mu(channel, n, pi), asymmetry_constant(channel, pi)
     term = {"both": abs(constant), "forward": constant, "reverse": -constant}[direction] / n
     if 4 * abs(term) > mu * math.erfc(mu / math.sqrt(8)):
@@ -170,7 +172,7 @@ def gdp_certified(channel, n, direction="both") -> GaussianCertificate:
     channel : FiniteChannel, RandomizedResponse or array_like
         Two inputs (rows), any number of outputs, every output possible for both; an array is read as the rows.
     n : int
-        Number of users, at least 2. All others hold 0; exchange the rows for others who hold 1.
+        Number of users, ``2 <= n <= 10**15``. All others hold 0; exchange the rows for others who hold 1.
     direction : {"both", "forward", "reverse"}
         ``"forward"`` is the law with one 1 against the law with none; ``"both"`` the larger of the two.
 
@@ -247,7 +249,8 @@ def _forward(mu: float, radius: float, epsilon: np.ndarray) -> np.ndarray:
 
 def _reverse(mu: float, radius: float, epsilon: np.ndarray) -> np.ndarray:
     growth = np.exp(np.minimum(epsilon, 700.0))
-    return growth * (mu * _mean_excess(-np.expm1(-epsilon) / mu) + radius)
+    with np.errstate(over="ignore"):  # clipped to [0, 1] afterwards
+        return growth * (mu * _mean_excess(-np.expm1(-epsilon) / mu) + radius)
 
 
 def _turning_point(mu: float, radius: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.domain import DomainError, integer
 from ..core.randomizers import RandomizedResponse, two_input_rows
-from .fisher import Moments, cumulants, moments
+from .fisher import MAX_USERS, Moments, cumulants, moments
 
 __all__ = ["jsd_expansion", "jsd_lower_bound"]
 
@@ -26,7 +26,7 @@ def jsd_expansion(channel, n, ones=0, order=2) -> float:
     channel : FiniteChannel, RandomizedResponse or array_like
         Two inputs (rows), every output possible for both; an array is read as the rows.
     n : int
-        Number of users, at least 2.
+        Number of users, ``2 <= n <= 10**15``.
     ones : int
         How many of the n users hold 1 before one 0 becomes 1: ``0 <= ones <= n - 1``.
     order : int
@@ -51,8 +51,8 @@ def jsd_expansion(channel, n, ones=0, order=2) -> float:
     Raises
     ------
     DomainError
-        If the channel has not two inputs or an entry is zero, another argument is outside its range, or the order is
-        not available for the composition.
+        If the channel has not two inputs or an entry is zero, another argument is outside its range, the order is not
+        available for the composition, or a coefficient is not a double.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def jsd_expansion(channel, n, ones=0, order=2) -> float:
     n a further term does not always help. For compositions other than all alike it is a formal expansion: the size of
     its remainder is observed, not proved.
     """
-    n = integer("n", n, at_least=2)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     order = integer("order", order, at_least=1, at_most=4)
     if ones in (0, n - 1):
@@ -70,7 +70,10 @@ def jsd_expansion(channel, n, ones=0, order=2) -> float:
         coefficients = (at.fisher / 8, _second_coefficient(at))
     else:
         raise DomainError(f"order <= 2 unless all others are alike (ones = 0 or n - 1): got order = {order}")
-    return math.fsum(c / n**power for power, c in enumerate(coefficients[:order], 1))
+    terms = [c / n**power for power, c in enumerate(coefficients[:order], 1)]
+    if not all(map(math.isfinite, terms)):
+        raise DomainError("channel: an entry is so small that a coefficient is not a double")
+    return math.fsum(terms)
 
 
 def _exchanged(channel):
@@ -91,8 +94,9 @@ def _canonical_coefficients(k2: float, k3: float, k4: float, k5: float) -> tuple
 def _second_coefficient(at: Moments) -> float:
     """The coefficient of 1/n^2 for any composition, with the first one at the midpoint of the change."""
     first, second = at.covariances
-    curved = 0.5 * (second - first - at.third_cumulant(at.z)) @ at.inverse
-    return 0.25 * float(np.trace(curved @ curved)) - at.fisher**2 / 64
+    with np.errstate(over="ignore", invalid="ignore"):
+        curved = 0.5 * (second - first - at.third_cumulant(at.z)) @ at.inverse
+        return 0.25 * float(np.trace(curved @ curved)) - at.fisher * (at.fisher / 64)
 
 
 def jsd_lower_bound(channel, n, ones=0) -> float:
@@ -108,7 +112,7 @@ def jsd_lower_bound(channel, n, ones=0) -> float:
     Claim ``ext.jsd.lower``. The shuffled messages tell the two inputs apart at least as well as their best linear
     statistic does.
     """
-    n = integer("n", n, at_least=2)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     fisher = moments(channel, (ones + 0.5) / n).fisher
     return fisher / (8 * n + 2 * fisher) * _ROUNDED

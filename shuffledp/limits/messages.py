@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.bundles import bundle_types, log_multinomial
 from ..core.domain import DomainError, integer
-from .fisher import canonical_law, moments
+from .fisher import MAX_USERS, canonical_law, moments
 
 __all__ = ["bundled_fisher_constant", "bundled_mu", "unbundled_mu"]
 
@@ -25,7 +25,7 @@ def unbundled_mu(channel, n, pi, messages) -> float:
     channel : FiniteChannel, RandomizedResponse or array_like
         The channel of one message: two inputs (rows), every output possible for both.
     n : int
-        Number of users, at least 2.
+        Number of users, ``2 <= n <= 10**15``.
     pi : float
         Share of the users who hold 1, in [0, 1].
     messages : int
@@ -98,7 +98,7 @@ def _log_sum(logs: np.ndarray) -> float:
 
 
 def _users_and_messages(n, messages) -> tuple[int, int]:
-    return integer("n", n, at_least=2, at_most=10**15), integer("messages", messages, at_least=1, at_most=10**15)
+    return integer("n", n, at_least=2, at_most=MAX_USERS), integer("messages", messages, at_least=1, at_most=MAX_USERS)
 
 
 def _double(what: str, log: float) -> float:

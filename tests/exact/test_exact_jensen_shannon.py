@@ -77,6 +77,17 @@ def test_randomized_response_to_fourteen_digits(epsilon0, n, ones):
     assert ours == pytest.approx(float(response(epsilon0, n, ones)), rel=1e-14, abs=0)
 
 
+@pytest.mark.parametrize("epsilon0, n, ones", [(60.0, 7, 3), (150.0, 30, 15), (200.0, 4, 1), (230.0, 12, 5)])
+def test_hardly_any_lies(epsilon0, n, ones):
+    """Where one law has next to nothing, rounding carries x beyond 1: once a nan."""
+    ours = jensen_shannon(RandomizedResponse(2, epsilon0), n, ones)
+    assert ours == pytest.approx(float(response(epsilon0, n, ones)), rel=3e-14, abs=0)
+    ours = jensen_shannon([[0.75, 0.25], [1 - 2.0**-60, 2.0**-60]], 2, 1)
+    rare = Fraction(1, 2**60)
+    exact = enumerated(((Fraction(3, 4), Fraction(1, 4)), (1 - rare, rare)), 2, 1)
+    assert ours == pytest.approx(float(exact), rel=3e-14, abs=0)
+
+
 def test_reference_values():
     value = 0.0177744157825323767711012000436
     assert sdp.jensen_shannon(RandomizedResponse(2, 1.5), 20) == pytest.approx(value, rel=1e-14, abs=0)

@@ -166,6 +166,8 @@ def test_residual_moments_approach_their_limit():
         (as_floats(BIN_A), [0, 0]),
         (as_floats(BIN_A), [1, 1], 2),
         (as_floats(BIN_A), [1, 1], -1),
+        (as_floats(BIN_A), [1, 1], 10**400),
+        ([[1 - 1e-310, 1e-310], [0.5, 0.5]], [1, 1]),
         (as_floats(BIN_A), [1, 1], 0.5),
         (as_floats(BIN_A), [[3, 3], [1, 1]], 2),
         (as_floats(BIN_A), [10**15, 1]),

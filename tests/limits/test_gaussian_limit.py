@@ -1,6 +1,7 @@
 """The Gaussian limit: its 1/n term and certificate against exact curves; Berry-Esseen bounds; Le Cam's distance."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -249,6 +250,7 @@ BAD = [
     ((BIN_A, 1.5, 0), "n"),
     ((BIN_A, True, 0), "n"),
     ((BIN_A, math.nan, 0), "n"),
+    ((BIN_A, 10**400, 0), "n <= "),
     ((BIN_A, 100, -0.1), "pi"),
     ((BIN_A, 100, 1.1), "pi"),
     ((BIN_A, 100, "0"), "pi"),
@@ -270,6 +272,14 @@ def test_bad_input_is_refused(arguments, message):
         for function in (gdp_certified, berry_esseen):
             with pytest.raises(DomainError, match=message):
                 function(channel, n)
+
+
+def test_a_fraction_is_a_whole_number_and_a_moment_must_be_a_double():
+    four = Fraction(400)
+    assert "n = 400" in gdp_second_order(BIN_A, four, 0).name and "n = 400" in gdp_certified(BIN_A, four).upper.name
+    for function in (lambda rows: asymmetry_constant(rows, 0), lambda rows: gdp_second_order(rows, 10, 0)):
+        with pytest.raises(DomainError, match="not a double"):
+            function(((1 - 1e-300, 1e-300), (0.5, 0.5)))
 
 
 def test_an_expansion_without_a_small_parameter_is_refused():

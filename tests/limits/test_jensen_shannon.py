@@ -138,6 +138,11 @@ def test_orders_and_compositions_that_are_refused(ones, order):
         jsd_expansion(RR, 10, ones, order)
 
 
+def test_coefficients_beyond_doubles_are_refused():
+    with pytest.raises(DomainError, match="not a double"):
+        jsd_expansion([[1 - 1e-200, 1e-200], [0.5, 0.5]], 10)
+
+
 def test_the_message_says_which_orders_there_are():
     with pytest.raises(DomainError, match="all others are alike"):
         jsd_expansion(RR, 10, 4, 3)
@@ -161,7 +166,7 @@ def test_channels_that_are_refused(function, channel):
 
 
 @pytest.mark.parametrize("function", [jsd_expansion, jsd_lower_bound])
-@pytest.mark.parametrize("n, ones", [(1, 0), (2.5, 0), (math.nan, 0), (10, 10), (10, "0")])
+@pytest.mark.parametrize("n, ones", [(1, 0), (2.5, 0), (math.nan, 0), (10, 10), (10, "0"), (10**400, 0)])
 def test_numbers_that_are_refused(function, n, ones):
     with pytest.raises(DomainError):
         function(RR, n, ones)
