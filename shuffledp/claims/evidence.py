@@ -43,10 +43,15 @@ class Evidence:
         return asdict(self)
 
 
-class Tally:
-    """What a check writes to: each call evaluates one point."""
+class Refuted(AssertionError):
+    """The first failure met by a strict tally."""
 
-    def __init__(self):
+
+class Tally:
+    """What a check writes to: each call evaluates one point. A strict one raises `Refuted` at the first failure."""
+
+    def __init__(self, strict: bool = False):
+        self.strict = strict
         self.points = 0
         self.error = None  # largest relative error so far
         self.margin = None  # (least relative margin so far, where)
@@ -57,6 +62,8 @@ class Tally:
     def _fail(self, what: str, at: dict) -> None:
         if not self.failure:
             self.failure = f"{what} at {_show(at)}" if at else what
+        if self.strict:
+            raise Refuted(self.failure)
 
     def equal(self, ours, theirs, rtol: float, **at) -> None:
         """Two numbers agree to relative accuracy ``rtol``."""
