@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import erfcx
 
 from .domain import DomainError, real, real_array
 from .numerics import safe_root
@@ -131,22 +132,30 @@ class PrivacyCurve:
     def _invert(self, goal: np.ndarray) -> np.ndarray:
         """The first crossing below each goal, from above: an evaluated epsilon with ``log_delta(epsilon) <= goal``.
 
-        All goals are bracketed on one geometric grid; then every round evaluates, for all of them at once, a ladder of
-        points around an interpolated guess, and keeps the first step of the ladder that is low enough.
+        All goals are bracketed on one grid, near the Gaussian limit's epsilon where it is known; then every round
+        evaluates, for all of them at once, a ladder of points around an interpolated guess, and keeps the first step
+        of the ladder that is low enough.
         """
-        top = min(self.epsilon_max, 1.0)
+        if goal.size == 0:
+            return goal
         if self.scale:
-            far = top * 16.0 ** -np.arange(16)
-            near = self.scale * _DEVIATIONS
-            grid = np.concatenate([near[near < 0.8 * top], far[(far > 1.2 * near[-1]) | (far == top)][::-1]])
+            limit = self.scale * np.interp(math.log(self.scale) - goal, _DEPTHS, _DEVIATIONS)
+            grid = (np.maximum(limit, 1e-3 * self.scale)[:, None] * _AROUND).ravel()
+            grid = (
+                grid[grid < self.epsilon_max] if grid.min() < self.epsilon_max else np.array([0.9 * self.epsilon_max])
+            )
+            grid = np.unique(grid)
         else:
-            grid = top * _COARSE
+            grid = min(self.epsilon_max, 1.0) * _COARSE
         values = self._values(grid)
-        while not values.min() <= goal.min(initial=math.inf):
+        while grid[0] > 0 and not values[0] > goal.max():
+            lower = np.append(0.0, grid[0] * _QUARTERS)
+            grid, values = np.append(lower, grid), np.append(self._values(lower), values)
+        while not values.min() <= goal.min():
             if not grid[-1] < 1e300:
                 raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
-            grid = np.append(grid, min(4 * grid[-1], self.epsilon_max))
-            values = np.append(values, self._values(grid[-1:]))
+            higher = np.unique(np.minimum(_FARTHER * grid[-1], self.epsilon_max))
+            grid, values = np.append(grid, higher), np.append(values, self._values(higher))
         out = np.zeros(goal.shape)
         rows = np.flatnonzero(~(values[0] <= goal))
         points, logs = np.tile(grid, (rows.size, 1)), np.tile(values, (rows.size, 1))
@@ -195,21 +204,25 @@ class SlowCurve(PrivacyCurve):
         def excess(epsilon: float) -> float:
             return _excess_over(float(self._values(np.array([epsilon]))[0]), goal)
 
-        if excess(0.0) <= 0:
-            return 0.0
-        deviations, depth = 0.0, math.log(self.scale) - goal
-        for _ in range(4):  # of the Gaussian limit: log delta = log(scale) - t^2/2 - log(1 + t^2) - 0.9
-            deviations = math.sqrt(2 * max(depth - 0.9 - math.log1p(deviations**2), 1e-3))
-        high = min(deviations * self.scale, self.epsilon_max)
-        if excess(high) > 0:
-            while excess(high) > 0:
-                low, high = high, min(1.1 * high, self.epsilon_max)
-                if high > 1e300:
-                    raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
-        else:
-            low = high / 1.1
-            while excess(low) <= 0:
-                low, high = low / 1.5, low
+        z = max(float(np.interp(math.log(self.scale) - goal, _DEPTHS, _DEVIATIONS)), 1e-3)
+        point = min(z * self.scale, 0.9 * self.epsilon_max)
+        height = excess(point)
+        # one step by the Gaussian slope of the excess, and a little farther, brackets the root in most cases
+        step, side = height * self.scale * 2 * math.sqrt(-goal) / (z + 1.25 / (1 + z)), height > 0
+        step += (0.1 * abs(step) + 1e-6 * point) * (1 if side else -1)
+        while True:
+            if side:
+                other = min(point + step, self.epsilon_max)
+            else:
+                other = max(point + step, 0.0)
+            if point > 1e300:
+                raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
+            if (excess(other) > 0) != side:
+                break
+            if other == 0.0:
+                return 0.0
+            point, step = other, 2 * step + (0.02 * other if side else -0.02 * other)
+        low, high = (point, other) if side else (other, point)
         return safe_root(excess, low, high, rtol=self._rtol)
 
 
@@ -222,7 +235,11 @@ def _excess_over(log_delta: float, goal: float) -> float:
 
 _MAX_ROUNDS = 200
 _COARSE = np.append(0.0, 4.0 ** np.arange(-15, 1))  # of the largest epsilon to begin with
-_DEVIATIONS = np.concatenate([[0.0, 0.05, 0.2], np.arange(0.5, 8.1, 0.5), [9, 11, 14, 18, 25]])
+_DEVIATIONS = np.linspace(0, 60, 1200)  # of the Gaussian limit, delta = mu (phi(z) - z Phi(-z)) to leading order
+_DEPTHS = 0.5 * _DEVIATIONS**2 + 0.5 * math.log(2 * math.pi)  # log mu - log delta
+_DEPTHS -= np.log(1 - math.sqrt(math.pi / 2) * _DEVIATIONS * erfcx(_DEVIATIONS / math.sqrt(2)))
+_AROUND = 1 + np.array([-0.1, -0.02, -0.004, 0.004, 0.02, 0.1])
+_FARTHER = np.array([1.2, 1.6, 2.5, 5.0])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 _QUARTERS = np.array([0.25, 0.5, 0.75])

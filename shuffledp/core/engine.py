@@ -11,7 +11,13 @@ import numpy as np
 
 from .numerics import log1p_minus, stirling_remainder
 
-__all__ = ["log_binomial_call", "log_binomial_excess", "log_binomial_probability", "log_two_group_excess"]
+__all__ = [
+    "log_binomial_call",
+    "log_binomial_excess",
+    "log_binomial_outer",
+    "log_binomial_probability",
+    "log_two_group_excess",
+]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
@@ -74,12 +80,24 @@ def log_binomial_call(n, p: float, q: float, threshold, above: bool = True) -> n
     r"""Log of :math:`E(T-t)_+`, or of :math:`E(t-T)_+` where not ``above``, for :math:`T \sim \mathrm{Bin}(n, p)`.
 
     The threshold t may lie anywhere; the value is as precise as t and n p are in double. On the side of the mean where
-    the threshold is rarely passed it is `log_binomial_excess`; on the other side :math:`|np - t|` is added, by which
+    the threshold is rarely passed it is `log_binomial_outer`; on the other side :math:`|np - t|` is added, by which
     the two differ.
     """
+    outer = log_binomial_outer(n, p, q, threshold)
+    mean, t = n * p, np.asarray(threshold, float)
+    rarely = (t >= mean) == above
+    if np.all(rarely):
+        return outer
+    with np.errstate(divide="ignore"):
+        return np.where(rarely, outer, np.logaddexp(np.log(np.abs(mean - t)), outer))
+
+
+def log_binomial_outer(n, p: float, q: float, threshold) -> np.ndarray:
+    r"""Log of :math:`E(T-t)_+` for a threshold t from the mean of :math:`T \sim \mathrm{Bin}(n, p)` up, else of
+    :math:`E(t-T)_+`.
+    """
     n, t = np.broadcast_arrays(np.asarray(n, float), np.asarray(threshold, float))
-    mean = n * p
-    upper = t >= mean
+    upper = t >= n * p
     possible = np.where(upper, t < n, t > 0)
     size, inside = np.where(possible, n, 1.0), np.where(possible, t, np.where(upper, 1 - 0.5 * q, 0.5 * p))
     first = np.where(upper, np.ceil(inside), np.floor(inside))
@@ -93,10 +111,7 @@ def log_binomial_call(n, p: float, q: float, threshold, above: bool = True) -> n
         np.abs(first - inside),
         beyond,
     )
-    excess = np.where(possible, excess, -np.inf)
-    rarely = upper if above else ~upper
-    with np.errstate(divide="ignore"):
-        return np.where(rarely, excess, np.logaddexp(np.log(np.abs(mean - t)), excess))
+    return np.where(possible, excess, -np.inf)
 
 
 def _deviance(x, mean, d) -> np.ndarray:

@@ -10,18 +10,19 @@ import math
 
 import numpy as np
 
-from ..core.curves import SlowCurve
+from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_call, log_binomial_probability
-from ..core.four_atoms import NearlyPeriodic, log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
+from ..core.four_atoms import log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
 
 __all__ = ["shuffled_krr"]
 
 _OTHERS = ("third", "first", "worst")
+_FEW = 30_000
 _MANY = 20000.0  # expected messages of one given symbol from which the integral is tried before the sum
 
 
-def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
+def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     r"""Exact privacy curve of n users' k-ary randomized response, shuffled, for given data of the other users.
 
     Parameters
@@ -48,8 +49,6 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
     ------
     DomainError
         If an argument is outside its range.
-    ArithmeticError
-        If a value cannot be vouched for: at epsilon below about 1 % of the Gaussian limit's mu, for some n near 1e5.
 
     Notes
     -----
@@ -64,10 +63,10 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
     parts = {"third": (_third,), "first": (_first,), "worst": (_third, _first)}[others]
 
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
-        logs = [max(part(k, epsilon0, n, float(one)) for part in parts) - math.log(n) for one in epsilon]
-        return np.minimum(np.array(logs), 0.0)
+        return np.minimum(np.max([part(k, epsilon0, n, epsilon) for part in parts], axis=0) - math.log(n), 0.0)
 
-    return SlowCurve(
+    curve = PrivacyCurve if n > _FEW * k else SlowCurve  # few users: each value is a sum
+    return curve(
         log_delta,
         scale=math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0),
         name=f"{k}-ary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, others {others}",
@@ -77,18 +76,18 @@ def shuffled_krr(k, epsilon0, n, others="third") -> SlowCurve:
     )
 
 
-def _third(k: int, epsilon0: float, n: int, epsilon: float) -> float:
+def _third(k: int, epsilon0: float, n: int, epsilon: np.ndarray) -> np.ndarray:
     """All others at a third symbol; swapping the first two symbols shows that both directions are the same."""
-    growth, order = math.exp(epsilon0), math.exp(epsilon)
+    growth = math.exp(epsilon0)
     p = 1 / (math.expm1(epsilon0) + k)
-    gain = order * math.expm1(epsilon0 - epsilon)  # growth - order
-    loss = -math.expm1(epsilon)
+    gain = np.exp(epsilon) * np.expm1(epsilon0 - epsilon)  # e^epsilon0 - e^epsilon
+    loss = -np.expm1(epsilon)
     return log_four_atom_excess(
-        n, (p, p, growth * p, (k - 3) * p), (gain, -math.expm1(epsilon + epsilon0), loss / growth, loss), loss
+        n, (p, p, growth * p, (k - 3) * p), (gain, -np.expm1(epsilon + epsilon0), loss / growth, loss), loss
     )
 
 
-def _first(k: int, epsilon0: float, n: int, epsilon: float) -> float:
+def _first(k: int, epsilon0: float, n: int, epsilon: np.ndarray) -> np.ndarray:
     r"""All others at the first symbol: the larger direction.
 
     With :math:`u = e^{\varepsilon_0}`, counts F and S of the first and the second symbol and c = 1 - 1/u, the ratio of
@@ -96,26 +95,32 @@ def _first(k: int, epsilon0: float, n: int, epsilon: float) -> float:
     :math:`c\tau = (u-1)S - n(e^\varepsilon-1)`, reverse :math:`e^\varepsilon c\,E(F-\tau)_+` with
     :math:`c\tau = (u-1)S + n(1-e^{-\varepsilon})`. Given S, F is binomial; the sum over S has positive terms.
     """
-    growth = math.exp(epsilon0)
     p = 1 / (math.expm1(epsilon0) + k)
-    weights = np.array([p, growth * p, (k - 2) * p])
+    weights = np.array([p, math.exp(epsilon0) * p, (k - 2) * p])
     rise = np.array([math.expm1(epsilon0), math.expm1(-epsilon0), 0.0])  # of the likelihood ratio, by message
-    forward = _first_directed(n, weights, rise - math.expm1(epsilon), -math.expm1(epsilon), True)
-    reverse = _first_directed(n, weights, -rise + math.expm1(-epsilon), math.expm1(-epsilon), False)
-    return max(forward, reverse + epsilon)
+    forward, reverse = -np.expm1(epsilon), np.expm1(-epsilon)
+    return np.maximum(
+        _first_directed(n, weights, rise + forward[:, None], forward, True),
+        _first_directed(n, weights, -rise + reverse[:, None], reverse, False) + epsilon,
+    )
 
 
-def _first_directed(n: int, weights: np.ndarray, values: np.ndarray, mean: float, forward: bool) -> float:
+def _first_directed(n: int, weights: np.ndarray, values: np.ndarray, mean: np.ndarray, forward: bool) -> np.ndarray:
     """Log of the expected positive part of n terms with these values for the second, the first and any other symbol."""
-    scale = values.max()
-    theta = saddle(n, weights, values / scale)
+    scale = values.max(axis=1)
+    logs = np.full(len(mean), np.nan)
     if n * weights[0] > _MANY:
-        try:
-            return math.log(scale) + log_excess_by_contour(n, weights, values / scale, mean / scale, theta)
-        except NearlyPeriodic:
-            pass
-    low, high = window(n, tilted(weights, values / scale, theta)[0])
-    seconds = np.arange(low, high + 1, dtype=float)
+        logs = log_excess_by_contour(n, weights, values / scale[:, None], mean / scale) + np.log(scale)
+    for i in np.flatnonzero(np.isnan(logs)):
+        logs[i] = _first_sum(n, weights, values[i], float(mean[i]), forward)
+    return logs
+
+
+def _first_sum(n: int, weights: np.ndarray, values: np.ndarray, mean: float, forward: bool) -> float:
+    """The same as a sum over the count of the second symbol, which has positive terms."""
+    scaled = values / values.max()
+    low, high = window(n, tilted(weights, scaled, saddle(n, weights, scaled))[0])
+    seconds = np.arange(low, high + 1)
     rest = weights[1] + weights[2]
     chance, complement = weights[1] / rest, weights[2] / rest
     step = abs(values[1] - values[2])  # c

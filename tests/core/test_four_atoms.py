@@ -1,4 +1,4 @@
-"""Four-valued sums: the double sum against exact rationals, the integral against the double sum, and the guard."""
+"""Four-valued sums: the sum against exact rationals, the integral against the sum, and the guard."""
 
 import math
 from fractions import Fraction
@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from shuffledp.core import four_atoms
-from shuffledp.core.four_atoms import log_finite_excess, log_four_atom_excess, saddle
+from shuffledp.core.engine import log_binomial_call, log_binomial_probability
+from shuffledp.core.four_atoms import log_finite_excess, log_four_atom_excess
 from shuffledp.core.randomizers import LaplaceRandomizer
 
 
@@ -48,7 +49,7 @@ def evaluate(n, atoms):
 
 @pytest.mark.parametrize("make", [pair_atoms, blanket_atoms])
 @pytest.mark.parametrize("k", [3, 4, 7])
-def test_double_sum_equals_exact_rationals(make, k):
+def test_sum_equals_exact_rationals(make, k):
     for n, growth, order in ((2, 3, Fraction(1)), (7, 3, Fraction(3, 2)), (12, Fraction(11, 10), Fraction(21, 20))):
         atoms = make(k, Fraction(growth), order)
         assert math.exp(evaluate(n, atoms)) == pytest.approx(multinomial_excess(n, *atoms), rel=2e-13, abs=0)
@@ -70,58 +71,97 @@ def both_evaluators(n, atoms):
     weights, values = (np.array([float(x) for x in part]) for part in atoms)
     mean = float(weights @ values) / values[0]
     values = values / values[0]
-    theta = saddle(n, weights, values)
-    pair_window, third, _ = four_atoms._windows(n, weights, values, theta)
-    return (
-        four_atoms.log_excess_by_contour(n, weights, values, mean, theta),
-        four_atoms._double_sum(n, weights, values, pair_window, third),
-    )
+    integral = four_atoms.log_excess_by_contour(n, weights, values[None], np.array([mean]))[0]
+    return integral, four_atoms._pair_sum(n, weights, values)
 
 
 @pytest.mark.parametrize(
     "make, k, epsilon0, n, deviations",
     [
-        (pair_atoms, 4, 1.0, 2000, 1.0),
-        (pair_atoms, 10, 4.0, 20000, 3.0),
-        (blanket_atoms, 10, 4.0, 20000, 0.1),
-        (pair_atoms, 10, 1.0, 10000, 3.0),
-        (blanket_atoms, 100, 2.0, 60000, 8.0),
+        (pair_atoms, 4, 1.0, 100000, 1.0),
+        (pair_atoms, 10, 4.0, 200000, 3.0),
+        (blanket_atoms, 10, 4.0, 200000, 0.1),
+        (pair_atoms, 10, 1.0, 100000, 6.0),
+        (blanket_atoms, 100, 2.0, 600000, 8.0),
+        (pair_atoms, 3, 1.0, 1000000, 0.05),
     ],
 )
-def test_integral_equals_double_sum(make, k, epsilon0, n, deviations):
+def test_integral_equals_pair_sum(make, k, epsilon0, n, deviations):
     growth = math.exp(epsilon0)
     mu = math.sqrt(2 / (growth + k - 1) / n) * (growth - 1)
-    integral, double_sum = both_evaluators(n, make(k, growth, math.exp(deviations * mu)))
-    assert integral == pytest.approx(double_sum, abs=2e-11)
+    integral, pair_sum = both_evaluators(n, make(k, growth, math.exp(deviations * mu)))
+    assert integral == pytest.approx(pair_sum, abs=2e-11)
 
 
 def test_echoes_matter_and_are_counted(monkeypatch):
     """Without the echoes of a nearly periodic sum the integral is wrong by more than the accuracy promised."""
-    atoms = pair_atoms(4, math.e, math.exp(0.004))
-    integral, double_sum = both_evaluators(2000, atoms)
-    assert integral == pytest.approx(double_sum, abs=2e-11)
-    monkeypatch.setattr(four_atoms, "_FAINTEST", math.inf)
-    assert both_evaluators(2000, atoms)[0] != pytest.approx(double_sum, abs=1e-8)
+    atoms = pair_atoms(4, math.e, math.exp(0.0012))
+    integral, pair_sum = both_evaluators(20000, atoms)
+    assert integral == pytest.approx(pair_sum, abs=2e-11)
+    monkeypatch.setattr(four_atoms, "_echoes", lambda *_: 0.0)
+    assert both_evaluators(20000, atoms)[0] != pytest.approx(pair_sum, abs=1e-8)
 
 
 def test_guard_refuses_what_it_cannot_vouch_for(monkeypatch):
     monkeypatch.setattr(four_atoms, "_LONG", 0)
-    monkeypatch.setattr(four_atoms, "_SHORT", 0)
     with pytest.raises(ArithmeticError, match="vouches"):
         evaluate(300, pair_atoms(5, math.e, math.exp(1e-6)))
+    monkeypatch.setattr(four_atoms, "_TURNS", 0)
     with pytest.raises(ArithmeticError, match="vouches"):
-        evaluate(100, pair_atoms(50, math.e, math.exp(0.1)))
+        evaluate(10**5, pair_atoms(10, math.e, math.exp(0.01)))
 
 
-@pytest.mark.parametrize("n", [10, 999, 5000])
-def test_single_sum_at_epsilon_zero_equals_double_sum(n):
-    atoms = pair_atoms(6, math.exp(0.7), 1.0)
-    weights, values = (np.array(part) for part in atoms)
-    scale = values[0]
-    values = values / scale
-    window, third, _ = four_atoms._windows(n, weights, values, saddle(n, weights, values))
-    double_sum = four_atoms._double_sum(n, weights, values, window, third) + math.log(scale)
-    assert log_four_atom_excess(n, *atoms, 0.0) == pytest.approx(double_sum, abs=1e-12)
+def double_sum(n, weights, values):
+    """The sum over every pair count and third count of the binomial excess in between."""
+    (w, _, w3, w4), (g1, g2, g3, g4) = weights, values
+    pairs = np.arange(n + 1.0)[:, None]
+    thirds = np.arange(n + 1.0)
+    possible = pairs + thirds <= n
+    others, thirds = n - pairs, np.where(possible, thirds, 0.0)
+    tau = (-g2 * pairs - g4 * (others - thirds) - g3 * thirds) / (g1 - g2)
+    pairs, others, thirds, tau = np.broadcast_arrays(pairs, others, thirds, tau)
+    log = log_binomial_probability(np.full_like(pairs, n), 2 * w, w3 + w4, pairs, pairs - 2 * w * n)
+    rho = w3 / (w3 + w4)
+    if rho < 1:
+        log = log + log_binomial_probability(others, rho, 1 - rho, thirds, thirds - others * rho)
+    else:
+        possible &= thirds == others
+    log = log + np.where(pairs > 0, log_binomial_call(np.maximum(pairs, 1), 0.5, 0.5, tau), -np.inf)
+    log = np.where(possible, log, -np.inf)
+    return math.log(g1 - g2) + log.max() + math.log(np.exp(log - log.max()).sum())
+
+
+@pytest.mark.parametrize("make", [pair_atoms, blanket_atoms])
+@pytest.mark.parametrize("k, epsilon0, n", [(3, 1.0, 40), (6, 0.7, 90), (200, 5.0, 60)])
+def test_pair_sum_equals_double_sum(make, k, epsilon0, n):
+    """From epsilon 0, where the third kind does not matter, to far in the tail, where it matters at every count."""
+    for epsilon in (0.0, 1e-9, 0.01 * epsilon0, 0.2 * epsilon0, 0.8 * epsilon0):
+        atoms = make(k, math.exp(epsilon0), math.exp(epsilon))
+        assert evaluate(n, atoms) == pytest.approx(double_sum(n, *atoms), abs=2e-12)
+
+
+@pytest.mark.parametrize("k, epsilon0, n", [(10, 1.0, 10**5), (3, 2.0, 10**5), (4, 0.5, 10**6), (50, 2.0, 10**7)])
+def test_no_value_is_refused_down_to_epsilon_zero(k, epsilon0, n):
+    """Near epsilon 0 the sum is all but periodic; its values lie on a convex curve through the one at 0."""
+    mu = math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0)
+    epsilon = np.array([0.0, 1e-12, 1e-4, 1e-3, 0.02]) * mu
+    p, growth, loss = 1 / (math.expm1(epsilon0) + k), math.exp(epsilon0), -np.expm1(epsilon)
+    values = (growth - np.exp(epsilon), -np.expm1(epsilon + epsilon0), loss / growth, loss)
+    excess = np.exp(log_four_atom_excess(n, (p, p, growth * p, (k - 3) * p), values, loss))
+    slope = np.diff(excess) / np.diff(np.exp(epsilon))
+    assert excess[1] == pytest.approx(excess[0], rel=1e-10, abs=0)
+    assert np.all(slope[1:] < 0) and slope[2] > slope[1] * (1 + 1e-5) and slope[3] > slope[2]
+    assert slope[1] == pytest.approx(-n / 2, rel=0.01)
+
+
+def test_turns_that_come_back_are_bounded():
+    """All turns after the one named, weighted as the echoes are, make up less than what they may."""
+    turns, alive, full = np.array([1.0, -0.36787944117, 0.0]), np.array([0.008, 0.004, 0.002]), 1e5
+    last = four_atoms._last_turn(turns, alive, full)
+    m = np.arange(last, 40 * last)
+    phase = m * turns[1]
+    back = np.abs(phase - np.rint(phase)) < alive[1]
+    assert 0.01 < full * (back / m**2).sum() < 1 < full * (1 / m**2).sum()
 
 
 # any finite law, and densities ---------------------------------------------------------------------------------------
