@@ -288,15 +288,43 @@ def calibrate_epsilon0(make_curve: Callable[[float], PrivacyCurve], epsilon, del
         that every one it accepts may qualify).
     """
     epsilon, excess = real("epsilon", epsilon, at_least=0), _excess(make_curve, epsilon, delta)
-    safe = epsilon or 1.0
-    while excess(safe) > 0:
-        safe /= 2
-        if safe < 1e-300:
-            raise DomainError(f"no epsilon0 > 0 gives delta({epsilon!r}) <= {delta!r}")
-    unsafe = 2 * safe
-    while excess(unsafe) <= 0:
-        safe, unsafe = unsafe, 2 * unsafe
+    point, step = _gaussian_epsilon0(make_curve, epsilon, math.log(delta)), 1.05
+    if excess(point) <= 0:
+        safe, unsafe = point, step * point
+        while excess(unsafe) <= 0:
+            step = min(step * step, 2.0)
+            safe, unsafe = unsafe, step * unsafe
+    else:
+        unsafe, safe = point, point / step
+        while excess(safe) > 0:
+            if safe < 1e-300:
+                raise DomainError(f"no epsilon0 > 0 gives delta({epsilon!r}) <= {delta!r}")
+            step = min(step * step, 2.0)
+            unsafe, safe = safe, safe / step
     return safe_root(excess, unsafe, safe, rtol=1e-13)
+
+
+def _gaussian_epsilon0(make_curve, epsilon: float, log_delta: float) -> float:
+    """Where the Gaussian limits of the curves keep the guarantee, roughly; the curves themselves are not evaluated.
+
+    A search that began at epsilon would begin far in the tail, where some curves cannot vouch for their values.
+    """
+
+    def under(epsilon0: float) -> bool:
+        scale = make_curve(epsilon0).scale or 0.0
+        return scale == 0 or scale * np.interp(math.log(scale) - log_delta, _DEPTHS, _DEVIATIONS) <= epsilon
+
+    low = high = epsilon or 1.0
+    while low > 1e-300 and not under(low):
+        low, high = low / 2, low
+    if not make_curve(low).scale:
+        return low
+    while under(high):
+        low, high = high, 2 * high
+    while high > 1.02 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if under(middle) else (low, middle)
+    return low
 
 
 def calibrate_n(make_curve: Callable[[int], PrivacyCurve], epsilon, delta) -> int:

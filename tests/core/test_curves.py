@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp import DomainError, PrivacyCurve, calibrate_epsilon0, calibrate_n, gdp, shuffled_rr
+from shuffledp import (
+    DomainError,
+    GenericRandomizer,
+    LaplaceRandomizer,
+    PrivacyCurve,
+    blanket_exact,
+    calibrate_epsilon0,
+    calibrate_n,
+    gdp,
+    shuffled_rr,
+)
 from shuffledp.core.curves import SlowCurve
 
 
@@ -143,6 +153,22 @@ def test_calibrate_epsilon0(n, epsilon, delta, epsilon0):
 def test_calibrate_epsilon0_at_epsilon_zero():
     found = calibrate_epsilon0(lambda e: shuffled_rr(e, 1000), 0.0, 1e-6)
     assert shuffled_rr(found, 1000).delta(0.0) <= 1e-6 < shuffled_rr(found * (1 + 1e-11), 1000).delta(0.0)
+
+
+@pytest.mark.parametrize("randomizer", [GenericRandomizer, LaplaceRandomizer])
+@pytest.mark.parametrize("n, epsilon, delta", [(10**6, 1e-4, 1e-4), (10**4, 0.001, 1e-6), (10**9, 1e-5, 1e-6)])
+def test_calibration_does_not_begin_far_in_the_tail(randomizer, n, epsilon, delta):
+    """There, at an epsilon0 close to epsilon, a value cannot always be vouched for; the one wanted is far away."""
+    found = calibrate_epsilon0(lambda e: blanket_exact(randomizer(e), n), epsilon, delta)
+    assert found > 20 * epsilon
+    assert blanket_exact(randomizer(found), n).delta(epsilon) <= delta
+    assert blanket_exact(randomizer(found * (1 + 1e-9)), n).delta(epsilon) > delta
+
+
+@pytest.mark.parametrize("epsilon, delta", [(0.5, 1e-6), (0.01, 1e-8), (2.0, 0.5), (0.9999, 1e-300)])
+def test_calibrate_epsilon0_of_a_curve_that_is_not_pure(epsilon, delta):
+    mu = calibrate_epsilon0(gdp, epsilon, delta)
+    assert gdp(mu).delta(epsilon) <= delta < gdp(mu * (1 + 1e-11)).delta(epsilon)
 
 
 @pytest.mark.parametrize("epsilon, delta", [(0.5, 1e-6), (0.01, 1e-8), (2.0, 0.5), (0.9999, 1e-300)])
