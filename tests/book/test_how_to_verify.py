@@ -41,5 +41,6 @@ def test_the_page_shows_each_command():
     assert {re.sub(r"^\S+=\S+ ", "", command).split()[1] for command, _ in CONSOLE} == {
         "claims",
         "compare",
+        "recover",
         "verify",
     }
