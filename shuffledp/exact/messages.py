@@ -83,6 +83,11 @@ def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
     messages : int
         Messages per user, m, from 1 to 200.
 
+    Returns
+    -------
+    float
+        Positive; between the m-th powers of the least and the largest ratio of one message.
+
     Raises
     ------
     DomainError
@@ -124,7 +129,12 @@ def unbundled_chi_square(channel, n, messages) -> float:
     channel : FiniteChannel, RandomizedResponse or array_like
         Two inputs (rows), every output possible for both.
     n, messages : int
-        Users (at least 1) and messages per user (from 1 to 200).
+        Users (from 1 to ``10**15``) and messages per user (from 1 to 200).
+
+    Returns
+    -------
+    float
+        Positive. With one user :math:`(1+\chi^2)^m - 1`, for many about :math:`m\chi^2/n`.
 
     Raises
     ------

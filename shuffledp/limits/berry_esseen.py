@@ -94,6 +94,6 @@ def berry_esseen(channel, n) -> BerryEsseen:
     away = x - one @ x
     total = (n - 1) * variance + math.fsum(one * away**2)
     return BerryEsseen(
-        null=ALIKE * third / (variance**1.5 * math.sqrt(n)),
-        alternative=INDEPENDENT * ((n - 1) * third + math.fsum(one * np.abs(away) ** 3)) / total**1.5,
+        null=ALIKE * (third / variance) / math.sqrt(variance * n),
+        alternative=INDEPENDENT * (((n - 1) * third + math.fsum(one * np.abs(away) ** 3)) / total) / math.sqrt(total),
     )
