@@ -193,7 +193,7 @@ def gdp_certified(channel, n, direction="both") -> GaussianCertificate:
     Claim ``ext.gdp.certified``. Rests on the constant 1 of the mean central limit theorem (Goldstein 2010), quoted and
     not re-proved here.
     """
-    n = integer("n", n, at_least=2)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     direction = choice("direction", direction, _DIRECTIONS)
     rows = two_input_rows(channel, full_support=True)
     x, weight = canonical_law(channel)
