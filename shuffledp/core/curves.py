@@ -156,6 +156,7 @@ class PrivacyCurve:
                 raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
             higher = np.unique(np.minimum(_FARTHER * grid[-1], self.epsilon_max))
             grid, values = np.append(grid, higher), np.append(values, self._values(higher))
+        tolerance = max(_FINEST, 1e-2 * self.accuracy)
         out = np.zeros(goal.shape)
         rows = np.flatnonzero(~(values[0] <= goal))
         points, logs = np.tile(grid, (rows.size, 1)), np.tile(values, (rows.size, 1))
@@ -164,7 +165,7 @@ class PrivacyCurve:
             index = np.arange(rows.size)
             low, high = points[index, first - 1], points[index, first]
             out[rows] = high
-            wide = high - low > 2e-14 * high
+            wide = high - low > tolerance * high
             if not wide.any():
                 return out
             near = np.minimum(np.maximum(first[wide, None] + _NEIGHBOURS, 0), points.shape[1] - 1)
@@ -173,8 +174,8 @@ class PrivacyCurve:
             guess = _interpolate(near_points, near_logs, goal[rows])[:, None]
             guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
             width = high - low
-            ladder = np.maximum(width * _LADDER, 8e-15 * guess)
-            steps = np.concatenate([guess - ladder, guess + ladder, low + width * _QUARTERS], axis=1)
+            ladder = np.maximum(width * _LADDER, 0.4 * tolerance * guess)
+            steps = np.concatenate([guess - ladder, guess + ladder, 0.5 * (low + high)], axis=1)
             steps = np.sort(np.minimum(np.maximum(steps, low), high), axis=1)
             ends = near_logs[:, 1:3]
             points = np.concatenate([low, steps, high], axis=1)
@@ -234,6 +235,7 @@ def _excess_over(log_delta: float, goal: float) -> float:
 
 
 _MAX_ROUNDS = 200
+_FINEST = 8e-14  # relative width of the bracket at the end, or a hundredth of the curve's accuracy
 _COARSE = np.append(0.0, 4.0 ** np.arange(-15, 1))  # of the largest epsilon to begin with
 _DEVIATIONS = np.linspace(0, 60, 1200)  # of the Gaussian limit, delta = mu (phi(z) - z Phi(-z)) to leading order
 _DEPTHS = 0.5 * _DEVIATIONS**2 + 0.5 * math.log(2 * math.pi)  # log mu - log delta
@@ -243,7 +245,7 @@ _FARTHER = np.array([1.2, 1.6, 2.5, 5.0])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 _QUARTERS = np.array([0.25, 0.5, 0.75])
-_LADDER = np.array([1e-1, 3e-3, 5e-5, 3e-8])
+_LADDER = np.array([3e-2, 1e-4, 1e-8])
 
 
 def _interpolate(points: np.ndarray, logs: np.ndarray, goal: np.ndarray) -> np.ndarray:

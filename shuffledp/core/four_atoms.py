@@ -97,7 +97,7 @@ def log_finite_excess(n: int, weights, values, mean: float) -> float:
     weights, values = np.asarray(weights, float)[order], np.asarray(values, float)[order]
     scale = values[0]
     values, mean = values / scale, mean / scale
-    law = tilted(weights, values, saddle(n, weights, values))
+    _, law = _saddle(n, weights, values)
     spread = math.sqrt(n * (law @ (values - law @ values) ** 2))
     heavy = 1 + int(np.argmax(law[1:]))
     turn = 2 * math.pi / (values[0] - values[heavy])  # of the first value's phase
@@ -130,20 +130,26 @@ def saddle(n: int, weights: np.ndarray, values: np.ndarray):
 
     Found to a few per cent, which is near enough; one per row of values.
     """
+    return _saddle(n, weights, values)[0]
+
+
+def _saddle(n: int, weights: np.ndarray, values: np.ndarray):
+    """`saddle` and the law tilted by it."""
     center = values @ weights
-    variance = ((values - center[..., None]) ** 2) @ weights
+    variance = (values * values) @ weights - center * center
     theta = (np.sqrt(center * center + 8 * variance / n) - center) / (2 * variance)  # of the Gaussian limit
     low, high = np.zeros_like(theta), np.full_like(theta, np.inf)
     for _ in range(200):
         law = tilted(weights, values, theta)
-        center = (law * values).sum(axis=-1)
+        weighted = law * values
+        center = weighted.sum(axis=-1)
         slope = n * center - 2 / theta
-        low, high = np.where(slope < 0, theta, low), np.where(slope < 0, high, theta)
-        curvature = n * (law * (values - center[..., None]) ** 2).sum(axis=-1) + 2 / theta**2
+        curvature = n * ((weighted * values).sum(axis=-1) - center * center) + 2 / theta**2
         step = theta - slope / curvature
         done = np.abs(step - theta) < 0.03 * theta
         if done.all():
-            return theta
+            return theta, law
+        low, high = np.where(slope < 0, theta, low), np.where(slope < 0, high, theta)
         step = np.clip(step, theta / 4, theta * 4)
         outside = ~((low < step) & (step < high))
         theta = np.where(done, theta, np.where(outside, np.sqrt(low * np.minimum(high, 1e300)), step))
@@ -172,7 +178,7 @@ def _pair_sum(n: int, weights: np.ndarray, values: np.ndarray) -> float:
     w, rest = weights[0], weights[2] + weights[3]
     g1, g2, g3, g4 = values
     delta, c = g1 - g2, (g4 - g3) / (g1 - g2)
-    law = tilted(weights, values, saddle(n, weights, values))
+    _, law = _saddle(n, weights, values)
     pair = law[0] + law[1]
     low, high = window(n, pair)
     if high - low > _LONG:
@@ -236,12 +242,11 @@ def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean:
     entry is nan: the value cannot be vouched for. (With more than four values, whose phases hardly ever come into step
     again, the first 4096 turns are looked at instead; the echoes of the second half must be below 1e-14.)
     """
-    theta = saddle(n, weights, values)
-    law = tilted(weights, values, theta)
+    theta, law = _saddle(n, weights, values)
     exponents = theta[:, None] * values
     total = mean * theta + expm1_minus(exponents) @ weights  # M(theta) - 1
     center = (mean + (values * np.expm1(exponents)) @ weights) / (1 + total)
-    away = values - (law * values).sum(axis=1)[:, None]
+    away = values - center[:, None]
     spread = np.sqrt(n * (law * away * away).sum(axis=1))
 
     unit = away / spread[:, None]
@@ -280,8 +285,11 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
     full = math.sqrt(2 * math.pi) * (theta * width / (2 * math.pi)) ** 2 / main  # an echo of full height after one turn
     depth = np.log(np.maximum(4 * full / _TOLERANCE, 1.0))[:, None]
     alive = np.sqrt(depth / np.maximum(strength, 1e-30))  # in turns that a phase may be off
+    returns = 7.8 * full[:, None] * off**2 / _TOLERANCE
+    if np.all(((alive < off) & (returns < 0.5)).any(axis=1) | (full < 1.5 * _TOLERANCE)):
+        return np.zeros(len(theta))
     # a phase that drifts by `off` is out of step after `lasting` turns, and for as long again around whole drifts
-    lasting = np.where((alive < 0.25) & (off > 1e-200), np.ceil(alive / np.maximum(off, 1e-200)), np.inf)
+    lasting = np.where((alive < 0.25) & (off > 1e-200), np.floor(alive / np.maximum(off, 1e-200)), np.inf)
     returns = 2.6 * full[:, None] * (2 * lasting + 3) * off**2 / _TOLERANCE
     returns = np.where(np.isfinite(lasting), np.where(returns < 0.5, 0, np.ceil(returns)), np.inf)
     best = np.argmin(lasting + returns, axis=1)
@@ -299,7 +307,9 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
         added, lasting, returns = np.zeros(len(theta)), np.where(endless, _LOOK, lasting), np.where(endless, 0, returns)
 
     late = np.zeros(len(theta))
-    wanted = np.flatnonzero((stop > 3) & ~np.isnan(added))
+    wanted = np.flatnonzero((stop > 3) & (lasting + returns > 0) & ~np.isnan(added))
+    if not wanted.size:
+        return added
     near = np.exp(1j * _ECHO * (away / spread[:, None])[..., None])
     for begin in range(0, wanted.size, 16):
         group = wanted[begin : begin + 16]
