@@ -12,7 +12,7 @@ TEX := texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended t
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help env book ledger test browser verify notebooks lint format serve bench pdf tex lock clean
+.PHONY: help env book ledger test browser verify notebooks classroom lint format serve bench pdf tex lock clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s %s\n", $$1, $$2}'
@@ -52,6 +52,10 @@ browser: env ## open every page of the built book in headless Chromium
 
 notebooks: env ## run the notebooks and store their outputs (ONLY=notebooks/x.ipynb for some)
 	$(BIN)/python notebooks/refresh.py $(ONLY)
+
+classroom: env ## student copies, their solutions and sheets to print, in _build/classroom
+	$(BIN)/python notebooks/classroom.py
+	@echo "The sheets: file://$(CURDIR)/_build/classroom/sheets"
 
 lint: env ## ruff (Python and notebooks) and codespell
 	$(BIN)/ruff check .
