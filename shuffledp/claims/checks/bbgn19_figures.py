@@ -258,7 +258,7 @@ def growing_alphabet(claim: Record, tally: Tally) -> None:
 @check("bbgn19.fig.valid")
 def guarantees(claim: Record, tally: Tally) -> None:
     true_delta = claim.read("D")
-    for at in claim.points(4):
+    for at in claim.points(3):
         tally.true(claim.value(**at), **at)
         curve = shuffled_krr(at["k"], at["epsilon0"], at["n"], "third")
         tally.at_most(evaluate(true_delta, at), curve.delta(at["epsilon"]) * (1 + 1e-9), **at)
