@@ -19,9 +19,9 @@ from shuffledp import claims
 
 PAGE = "book/calculator"
 ROWS = (  # key in the script, name, what it holds for, claim
-    ("exact", "Exact value", "k-ary randomized response", "shvets26.exact.canonical"),
-    ("hoeffding", "Blanket, Hoeffding", "k-ary randomized response", "bbgn19.lem.hoeffding"),
-    ("bennett", "Blanket, Bennett", "k-ary randomized response", "ext.pb.bennett.mix"),
+    ("exact", "Exact value", "<i>k</i>-ary randomized response", "shvets26.exact.canonical"),
+    ("hoeffding", "Blanket, Hoeffding", "<i>k</i>-ary randomized response", "bbgn19.lem.hoeffding"),
+    ("bennett", "Blanket, Bennett", "<i>k</i>-ary randomized response", "ext.pb.bennett.mix"),
     ("clones", "Clones", "every randomizer", "fmt21.clones"),
     ("clonesClosed", "Clones, closed form", "every randomizer", "fmt21.thm3.1"),
     ("hoeffdingFree", "Blanket, Hoeffding", "every randomizer", "ext.pb.hoeffding.free"),
@@ -31,7 +31,7 @@ ROWS = (  # key in the script, name, what it holds for, claim
     ("general", "Theorem 7, general", "every randomizer, adaptive", "efmrtt19.thm7.general"),
     ("refined", "Theorem 7, refined", "every randomizer, adaptive", "efmrtt19.thm7.refined"),
     ("simple", "Theorem 7, simple", "every randomizer, adaptive", "efmrtt19.thm7.simple"),
-    ("limit", "Gaussian limit", "k-ary randomized response, not a bound", "shvets26.gdp.curve"),
+    ("limit", "Gaussian limit", "<i>k</i>-ary randomized response, not a bound", "shvets26.gdp.curve"),
 )
 EPSILON0 = (0.1, 5.0)  # the ranges of the tables
 DEVIATIONS = (0.1, 7.5)  # s

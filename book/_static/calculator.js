@@ -253,7 +253,7 @@ const calculator = (() => {
     };
     if (k === 2) {
       const epsilon = binaryExact(epsilon0, n, delta);
-      put("exact", epsilon, epsilon ? "computed here to 1e-8" : "δ alone covers every event", "exact");
+      put("exact", epsilon, epsilon ? "computed here, to 1e-9" : "δ alone covers every event", "exact");
     } else {
       const found = tabulated("krr", epsilon0, n, delta, k);
       rows.exact = { ...found, note: found.note ?? `from a table, to ${found.error}` };
@@ -295,7 +295,6 @@ window.addEventListener("DOMContentLoaded", () => {
   const slider = (name) => form.elements[`${name}-slider`];
   const rows = new Map([...document.querySelectorAll(".calculator tr[data-row]")].map((row) => [row.dataset.row, row]));
   const summary = document.querySelector(".calculator output");
-  const link = document.querySelector(".calculator .setting-link");
 
   const upwards = (value, digits = 4) => { // a bound is shown rounded up
     if (value === 0) return "0";
@@ -324,7 +323,7 @@ window.addEventListener("DOMContentLoaded", () => {
       row.classList.toggle("capped", Boolean(capped));
       row.classList.toggle("missing", missing);
       row.querySelector(".value").textContent = missing ? "–" : upwards(epsilon);
-      row.querySelector(".ratio").innerHTML = missing ? "" : `${ratio ? times(ratio) : ""}${epsilon ? bar(length(epsilon)) : ""}`;
+      row.querySelector(".ratio").innerHTML = missing ? "" : `<span>${ratio ? times(ratio) : ""}</span>${epsilon ? bar(length(epsilon)) : ""}`;
       row.querySelector(".note").textContent = note;
     }
     const best = (names) => names.filter((name) => found[name].epsilon !== undefined)
@@ -360,9 +359,7 @@ window.addEventListener("DOMContentLoaded", () => {
     }
     const setting = Object.fromEntries(FIELDS.map((name) => [name, Number(field(name).value)]));
     show(setting);
-    const hash = `#${FIELDS.map((name) => `${name}=${field(name).value.trim()}`).join("&")}`;
-    link.setAttribute("href", hash);
-    history.replaceState(null, "", hash);
+    history.replaceState(null, "", `#${FIELDS.map((name) => `${name}=${field(name).value.trim()}`).join("&")}`);
   };
 
   const read = () => {

@@ -2,12 +2,16 @@
 
 import functools
 import http.server
+import itertools
+import math
 import os
 import shutil
 import threading
 from pathlib import Path
 
 import pytest
+
+import shuffledp as sdp
 
 playwright = pytest.importorskip("playwright.sync_api")
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -246,3 +250,74 @@ def test_a_wide_formula_says_so_and_scrolls_by_keyboard(tab, base):
     for _ in range(5):
         tab.keyboard.press("ArrowRight")
     tab.wait_for_function("() => document.querySelector('mjx-container.scrolls.more-before') !== null")
+
+
+def test_the_calculator_agrees_with_the_library(tab):
+    """From disk: closed forms to 1e-12, tables to the error they state, bad input a message; the setting is a link."""
+    address = (SITE / "book" / "calculator.html").as_uri()
+    open_page(tab, address)
+    settings = list(itertools.product((0.05, 1.0, 4.5), (40, 10**4, 10**8), (1e-3, 1e-9), (2, 7)))
+    found = tab.evaluate(
+        """(all) => all.map(([epsilon0, n, delta, k]) => ({
+            rows: calculator.compute({ epsilon0, n, delta, k }), forms: calculator.theorem7(epsilon0, n, delta) }))""",
+        settings,
+    )
+    stated = tab.evaluate("() => ({ clones: calculatorTables.clones.error, krr: calculatorTables.krr.error })")
+    tabulated = 0
+    for (epsilon0, n, delta, k), answer in zip(settings, found, strict=True):
+        at, rows, forms = (epsilon0, n, delta, k), answer["rows"], answer["forms"]
+        rr, generic = sdp.RandomizedResponse(k, epsilon0), sdp.GenericRandomizer(epsilon0)
+        theorem = sdp.theorem7(epsilon0, n, delta)
+        closed = {
+            "hoeffding": sdp.blanket_hoeffding(rr, n).epsilon(delta),
+            "bennett": sdp.blanket_bennett(rr, n).epsilon(delta),
+            "hoeffdingFree": sdp.blanket_hoeffding(generic, n).epsilon(delta),
+            "bennettFree": sdp.blanket_bennett(generic, n).epsilon(delta),
+        }
+        try:
+            closed["clonesClosed"] = sdp.clones_closed_form(epsilon0, n, delta)
+        except sdp.DomainError:
+            assert "outside its range" in rows["clonesClosed"]["note"]
+        for name, value in closed.items():
+            assert rows[name]["epsilon"] == pytest.approx(value, rel=1e-12), (name, *at)
+        mu = 2 * math.sinh(epsilon0 / 2) / n**0.5
+        if k > 2:
+            mu = math.expm1(epsilon0) * math.sqrt(2 / (math.expm1(epsilon0) + k) / n)
+        assert rows["limit"]["epsilon"] == pytest.approx(sdp.gdp(mu).epsilon(delta), rel=1e-12), at
+        for name in ("general", "refined", "simple", "sharpened"):
+            assert forms[name] == pytest.approx(getattr(theorem, f"epsilon_{name}"), rel=1e-12), (name, *at)
+        assert forms["lastSwap"] == pytest.approx(theorem.epsilon_last_swap, rel=1e-12), at
+        for name, valid in (("refined", theorem.refined_valid), ("simple", theorem.simple_valid)):
+            assert ("epsilon" in rows[name]) == valid, (name, *at)
+        if k == 2:
+            assert rows["exact"]["epsilon"] == pytest.approx(sdp.shuffled_rr(epsilon0, n).epsilon(delta), rel=1e-9), at
+        elif "epsilon" in rows["exact"]:
+            exact = sdp.shuffled_krr(k, epsilon0, n).epsilon(delta)
+            assert rows["exact"]["epsilon"] == pytest.approx(exact, rel=stated["krr"]), at
+            tabulated += 1
+        if "epsilon" in rows["clones"]:
+            exact = sdp.clones(epsilon0, n).epsilon(delta)
+            assert 1 <= rows["clones"]["epsilon"] / exact <= 1 + 2 * stated["clones"], at
+            tabulated += 1
+    assert tabulated > 10
+
+    output = tab.locator(".calculator output")
+    for bad in ("", "x", "nan", "-1", "1e400", "1.5"):
+        tab.locator("#calculator-n").fill(bad)
+        assert "must be" in tab.locator("#calculator-n-message").inner_text()
+        assert "Nothing is computed" in output.inner_text() and "NaN" not in tab.locator(".calculator").inner_text()
+    tab.locator("#calculator-n").fill("2e5")
+    assert output.inner_text().startswith("Exact value:") and "n=2e5" in tab.evaluate("location.hash")
+    tab.locator("input[name='epsilon0-slider']").focus()
+    tab.keyboard.press("ArrowRight")  # the keyboard moves the slider, the slider the field
+    assert tab.locator("#calculator-epsilon0").input_value() == "1.01"
+    tab.goto("about:blank")
+    open_page(tab, address + "#epsilon0=0.5&n=1000&delta=1e-5&k=3")
+    assert [tab.locator(f"#calculator-{name}").input_value() for name in ("epsilon0", "n", "delta", "k")] == [
+        "0.5",
+        "1000",
+        "1e-5",
+        "3",
+    ]
+    assert "NaN" not in tab.locator(".calculator").inner_text()
+    assert tab.problems == []
