@@ -106,7 +106,7 @@ def rows_text() -> str:
         rows.append(
             f'<tr data-row="{key}"><th scope="row"><span class="name">{name}</span> <small>{scope}. '
             f'<a href="ledger.html#{record.anchor}">claim</a> · <a href="../{chapter(record)}">chapter</a></small>'
-            '<small class="note"></small></th><td class="value"></td><td class="ratio"></td></tr>'
+            '<small class="note"></small></th><td class="value"></td><td class="times"></td></tr>'
         )
     return "\n".join(rows)
 

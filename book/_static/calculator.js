@@ -307,7 +307,7 @@ window.addEventListener("DOMContentLoaded", () => {
     `<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(100 * share).toFixed(1)}" height="8"/></svg>`;
 
   const clear = () => rows.forEach((row) => {
-    for (const part of [".value", ".ratio", ".note"]) row.querySelector(part).textContent = "";
+    for (const part of [".value", ".times", ".note"]) row.querySelector(part).textContent = "";
     row.classList.remove("capped", "missing");
   });
 
@@ -323,7 +323,7 @@ window.addEventListener("DOMContentLoaded", () => {
       row.classList.toggle("capped", Boolean(capped));
       row.classList.toggle("missing", missing);
       row.querySelector(".value").textContent = missing ? "–" : upwards(epsilon);
-      row.querySelector(".ratio").innerHTML = missing ? "" : `<span>${ratio ? times(ratio) : ""}</span>${epsilon ? bar(length(epsilon)) : ""}`;
+      row.querySelector(".times").innerHTML = missing ? "" : `<span>${ratio ? times(ratio) : ""}</span>${epsilon ? bar(length(epsilon)) : ""}`;
       row.querySelector(".note").textContent = note;
     }
     const best = (names) => names.filter((name) => found[name].epsilon !== undefined)
