@@ -20,7 +20,7 @@ import numpy as np
 from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import DomainError, choice, integer, real
 from ..core.engine import log_binomial_probability
-from ..core.four_atoms import log_finite_excess, log_four_atom_excess, window
+from ..core.four_atoms import LEAST_PAIRS, log_finite_excess, log_four_atom_excess, window
 from ..core.numerics import expm1_minus, safe_root
 from ..core.randomizers import GaussianRandomizer, GenericRandomizer, RandomizedResponse, Randomizer
 from .lattice import log_gaussian_excess
@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 _VARIANTS = ("sharp", "published")
+_MAX_USERS = 10**15  # every count must be a double
+_ROUNDING = 2e-16  # of 1 - gamma
+_LEAST_EPSILON0 = 1e-6  # below it the range of L, a difference of exponentials, loses the digits of a bound
 
 
 def hoeffding_lemma(a, b, m, *, divide_by_e=False):
@@ -49,7 +52,7 @@ def hoeffding_lemma(a, b, m, *, divide_by_e=False):
     Parameters
     ----------
     a, b : float
-        Positive.
+        In [1e-50, 1e50].
     m : int
         Number of terms, at least 1.
     divide_by_e : bool
@@ -64,7 +67,7 @@ def hoeffding_lemma(a, b, m, *, divide_by_e=False):
     -----
     Claims ``bbgn19.lem.hoeffding`` and ``ext.pb.efactor``.
     """
-    a, b, m = real("a", a, above=0), real("b", b, above=0), integer("m", m, at_least=1)
+    (a, b), m = _lemma(a=a, b=b), integer("m", m, at_least=1)
     return b / a * (b / 4) * math.exp(-2 * m * (a / b) ** 2 - (1 if divide_by_e else 0))
 
 
@@ -82,7 +85,7 @@ def bennett_lemma(a, b_plus, c, m, *, divide_by_e=False):
     Parameters
     ----------
     a, b_plus, c : float
-        Positive; c bounds the second moment, not the variance.
+        In [1e-50, 1e50]; c bounds the second moment, not the variance.
     m : int
         Number of terms, at least 1.
     divide_by_e : bool
@@ -97,11 +100,15 @@ def bennett_lemma(a, b_plus, c, m, *, divide_by_e=False):
     -----
     Claims ``ext.pb.bennett``, ``bbgn19.lem.bennett`` and ``ext.pb.efactor``.
     """
-    a, b_plus = real("a", a, above=0), real("b_plus", b_plus, above=0)
-    c, m = real("c", c, above=0), integer("m", m, at_least=1)
+    (a, b_plus, c), m = _lemma(a=a, b_plus=b_plus, c=c), integer("m", m, at_least=1)
     u = a * b_plus / c
     exponent = -m * c / b_plus / b_plus * float(_phi(np.array(u))) - (1 if divide_by_e else 0)
     return b_plus / math.log1p(u) * math.exp(exponent)
+
+
+def _lemma(**numbers) -> list[float]:
+    """The positive numbers of a lemma, such that no product of them leaves the doubles."""
+    return [real(name, value, at_least=1e-50, at_most=1e50) for name, value in numbers.items()]
 
 
 def _phi(u: np.ndarray) -> np.ndarray:
@@ -119,15 +126,34 @@ def _local(epsilon0: float, epsilon: np.ndarray) -> np.ndarray:
     return np.log(-np.expm1(epsilon - epsilon0)) - np.log1p(math.exp(-epsilon0))
 
 
+def _randomizer(value) -> Randomizer:
+    if not isinstance(value, Randomizer):
+        raise DomainError(f"randomizer must be a randomizer of the library, got {type(value).__name__}")
+    return value
+
+
+def _pure_epsilon0(randomizer, name: str) -> float:
+    epsilon0 = _randomizer(randomizer).epsilon0
+    if not math.isfinite(epsilon0):
+        raise DomainError(f"{name} needs a finite epsilon0, and {randomizer!r} has none: L is unbounded")
+    return epsilon0
+
+
 def _curve(formula, randomizer: Randomizer, n, name: str) -> PrivacyCurve:
     """A bound as a curve: capped by the local guarantee, and flat beyond the epsilon where the formula is least.
 
     A bound at some epsilon holds at every larger one, and these formulas may rise again close to epsilon0.
     """
-    epsilon0 = randomizer.epsilon0
-    if not math.isfinite(epsilon0):
-        raise DomainError(f"{name} needs a finite epsilon0, and {randomizer!r} has none: L is unbounded")
-    n = integer("n", n, at_least=1)
+    epsilon0 = _pure_epsilon0(randomizer, name)
+    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
+    if epsilon0 < _LEAST_EPSILON0:
+        return PrivacyCurve(
+            lambda epsilon: np.minimum(_local(epsilon0, epsilon), 0.0),
+            name=f"{name}, {randomizer!r}, n = {n}: the local guarantee",
+            kind="upper bound",
+            accuracy=1e-10,
+            epsilon_max=epsilon0,
+        )
     grid = epsilon0 * np.concatenate((np.geomspace(1e-9, 0.1, 200), np.linspace(0.1, 1, 400)[1:-1]))
     values = formula(grid, n)
     least = int(np.argmin(values))
@@ -183,7 +209,7 @@ def blanket_hoeffding(randomizer, n, *, variant="sharp", divide_by_e=False) -> P
         Purely private. For a `GenericRandomizer` the curve is the smaller of two forms that hold for every
         epsilon0-private randomizer: the least favourable blanket mass, and the midpoint sub-blanket.
     n : int
-        Number of users, at least 1.
+        Number of users, in [1, 10^15].
     variant : {"sharp", "published"}
         "published", for a `GenericRandomizer` only: the form behind the published figures, with
         ``gamma = e^-epsilon0`` outside and ``gamma = 1`` inside the printed range of L; much looser.
@@ -193,7 +219,7 @@ def blanket_hoeffding(randomizer, n, *, variant="sharp", divide_by_e=False) -> P
     Returns
     -------
     PrivacyCurve
-        An upper bound, relative accuracy 1e-10.
+        An upper bound, relative accuracy 1e-10; below epsilon0 = 1e-6 that of the local guarantee alone.
 
     Raises
     ------
@@ -235,9 +261,7 @@ def _log_bennett(a, b_plus, c, gamma: float, n: int) -> np.ndarray:
     s = c / b_plus**2 * _phi(u)
     kept = np.log1p(gamma * np.expm1(-s))
     with np.errstate(divide="ignore"):
-        return (
-            np.log(b_plus / (gamma * n * np.log1p(u))) + n * kept + np.log(-np.expm1(n * (math.log1p(-gamma) - kept)))
-        )
+        return np.log(b_plus / (gamma * n * np.log1p(u))) + n * kept + np.log(-np.expm1(n * (np.log1p(-gamma) - kept)))
 
 
 def blanket_bennett(randomizer, n, *, variant="sharp", divide_by_e=False) -> PrivacyCurve:
@@ -257,7 +281,7 @@ def blanket_bennett(randomizer, n, *, variant="sharp", divide_by_e=False) -> Pri
         epsilon0-private randomizer: one from the paper's own moment bounds, in which gamma cancels, and the midpoint
         sub-blanket.
     n : int
-        Number of users, at least 1.
+        Number of users, in [1, 10^15].
     variant : {"sharp", "published"}
         "published", for a `GenericRandomizer` only: ``gamma = e^-epsilon0`` outside and ``gamma = 1`` inside the
         printed moments of L, with the corrected prefactor.
@@ -267,7 +291,7 @@ def blanket_bennett(randomizer, n, *, variant="sharp", divide_by_e=False) -> Pri
     Returns
     -------
     PrivacyCurve
-        An upper bound, relative accuracy 1e-10.
+        An upper bound, relative accuracy 1e-10; below epsilon0 = 1e-6 that of the local guarantee alone.
 
     Raises
     ------
@@ -327,7 +351,7 @@ def unsound_bennett_delta(randomizer, n, epsilon) -> float:
     n : int
         Number of users, in [1, 10^12]; the sum has O(sqrt n) terms.
     epsilon : float
-        In (0, epsilon0).
+        Between 1e-9 and 1 - 1e-9 times epsilon0, which must be at least 1e-6.
 
     Returns
     -------
@@ -343,8 +367,9 @@ def unsound_bennett_delta(randomizer, n, epsilon) -> float:
     -----
     Claim ``bbgn19.lem.bennett``.
     """
+    epsilon0 = real("epsilon0", _pure_epsilon0(randomizer, "the Bennett bound"), at_least=_LEAST_EPSILON0)
     n, gamma = integer("n", n, at_least=1, at_most=10**12), randomizer.gamma
-    epsilon = real("epsilon", epsilon, above=0, below=randomizer.epsilon0)
+    epsilon = real("epsilon", epsilon, at_least=1e-9 * epsilon0, at_most=(1 - 1e-9) * epsilon0)
     printed = isinstance(randomizer, GenericRandomizer)
     b_plus = randomizer.amplification_range(epsilon, printed=printed)[1]
     c = randomizer.amplification_second_moment(epsilon, printed=printed)
@@ -373,12 +398,13 @@ def blanket_mgf(randomizer, n) -> PrivacyCurve:
     randomizer : Randomizer
         Purely private; a `GenericRandomizer` covers every epsilon0-private one.
     n : int
-        Number of users, at least 1.
+        Number of users, in [1, 10^15].
 
     Returns
     -------
     PrivacyCurve
-        An upper bound (at whatever theta the minimisation stops), relative accuracy 1e-10.
+        An upper bound (at whatever theta the minimisation stops), relative accuracy 1e-10; below epsilon0 = 1e-6 that
+        of the local guarantee alone.
 
     Raises
     ------
@@ -401,26 +427,27 @@ def _log_mgf(law, gamma: float, epsilon: np.ndarray, n: int) -> np.ndarray:
     a = np.expm1(epsilon)
     value = law.r - np.exp(epsilon)[:, None] * law.r_prime
     weight = gamma * law.weight
-    second = value**2 @ weight
-    variance = second - a * a
+    variance = (value + a[:, None]) ** 2 @ weight + (1 - gamma) * a * a  # as much as E G^2 - a^2, to all digits
     tau = (a + np.sqrt(a * a + 4 * variance / n)) / (2 * variance)
     ceiling = 50 / np.maximum(value.max(axis=1), 1e-300)
     tau = np.minimum(tau, ceiling)
 
-    def cumulant(tau):
-        # mean -a exactly: E e^(tau G) - 1 = -a tau + E (e^(tau G) - 1 - tau G)
-        return -a * tau + expm1_minus(tau[:, None] * value) @ weight
+    def log_growth(x, tau):
+        # mean -a exactly: E e^(tau G) - 1 = -a tau + E (e^(tau G) - 1 - tau G), which cancels where little is left of 1
+        change = -a * tau + expm1_minus(x) @ weight
+        left = (1 - gamma) + _ROUNDING + np.exp(x) @ weight
+        return np.where(change > -0.5, np.log1p(np.maximum(change, -0.5)), np.log(left))
 
     for _ in range(12):
         x = tau[:, None] * value
-        growth = 1 + cumulant(tau)
+        growth = np.exp(log_growth(x, tau))
         first = (-a + (np.expm1(x) * value) @ weight) / growth
         curvature = (np.exp(x) * value**2) @ weight / growth - first**2
         step = (n * first - 1 / tau) / (n * curvature + 1 / tau**2)
         tau = np.clip(tau - step, 0.3 * tau, np.minimum(3 * tau, ceiling))
         if np.all(np.abs(step) < 1e-4 * tau):  # the minimum is flat: the bound is off by 1e-8
             break
-    return n * np.log1p(cumulant(tau)) - 1 - np.log(tau * n)
+    return n * log_growth(tau[:, None] * value, tau) - 1 - np.log(tau * n)
 
 
 def shuffled_rr_gamma(k, n, epsilon, delta) -> float:
@@ -431,11 +458,11 @@ def shuffled_rr_gamma(k, n, epsilon, delta) -> float:
     Parameters
     ----------
     k : int
-        Alphabet size, at least 2.
+        Alphabet size, in [2, 10^15].
     n : int
         Number of users, at least 2.
     epsilon : float
-        In (0, 1].
+        In (1e-100, 1].
     delta : float
         In (0, 1).
 
@@ -453,8 +480,8 @@ def shuffled_rr_gamma(k, n, epsilon, delta) -> float:
     -----
     Theorem 3.1 of arXiv:1903.02837v2 as we recall it; the paper was not read again for these constants.
     """
-    k, n = integer("k", k, at_least=2), integer("n", n, at_least=2)
-    epsilon = real("epsilon", epsilon, above=0, at_most=1)
+    k, n = integer("k", k, at_least=2, at_most=10**15), integer("n", n, at_least=2)
+    epsilon = real("epsilon", epsilon, above=1e-100, at_most=1)
     delta = real("delta", delta, above=0, below=1)
     needed = k * max(14 * (math.log(2) - math.log(delta)) / epsilon**2, 27 / epsilon)
     gamma = needed / (n - 1)
@@ -480,7 +507,7 @@ def shuffled_ldp_epsilon(epsilon0, n, delta) -> float:
     Parameters
     ----------
     epsilon0 : float
-        Local privacy parameter, natural log, in (0, 230].
+        Local privacy parameter, natural log, in [1e-300, 230].
     n : int
         Number of users, at most 10^15 and large enough that the bound amplifies and :math:`s \le 1/2`.
     delta : float
@@ -502,8 +529,8 @@ def shuffled_ldp_epsilon(epsilon0, n, delta) -> float:
     :math:`e^{\varepsilon_0}`. Claim ``ext.pb.thm5.1.half``. `blanket_hoeffding` and `blanket_exact` of a
     `GenericRandomizer` are smaller, and have no side condition.
     """
-    epsilon0 = real("epsilon0", epsilon0, above=0, at_most=230)
-    n = integer("n", n, at_least=1, at_most=10**15)
+    epsilon0 = real("epsilon0", epsilon0, at_least=1e-300, at_most=230)
+    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
     delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
     tanh = math.tanh(epsilon0 / 2)
     amplifying = math.exp(epsilon0) * -math.log(delta) / _KAPPA
@@ -521,7 +548,7 @@ def shuffled_ldp_epsilon0(epsilon, n, delta) -> float:
     Parameters
     ----------
     epsilon : float
-        The central epsilon, in (0, log 3].
+        The central epsilon, in [1e-300, log 3].
     n : int
         Number of users, in [1, 10^15].
     delta : float
@@ -541,8 +568,8 @@ def shuffled_ldp_epsilon0(epsilon, n, delta) -> float:
     -----
     At least :math:`\log((1-e^{-1/2})\,n\tanh^2(\varepsilon/2)/\log(1/\delta))`: claim ``bbgn19.thm5.1.inverse``.
     """
-    epsilon = real("epsilon", epsilon, above=0, at_most=math.log(3))
-    n = integer("n", n, at_least=1, at_most=10**15)
+    epsilon = real("epsilon", epsilon, at_least=1e-300, at_most=math.log(3))
+    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
     delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
     goal = math.log(_KAPPA * n / -math.log(delta)) + 2 * math.log(math.tanh(epsilon / 2)) - 1e-13
 
@@ -563,7 +590,7 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
         Purely private, or a `GaussianRandomizer`. For a `GenericRandomizer` the midpoint sub-blanket at its least
         favourable law: an upper bound for every epsilon0-private randomizer, and the same number as `clones`.
     n : int
-        Number of users, at least 1.
+        Number of users, in [1, 10^15].
 
     Returns
     -------
@@ -586,18 +613,19 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
     larger than `shuffled_rr` by about a factor of the square root of 2 in epsilon when gamma is small. Claims
     ``bbgn19.lem5.3``, ``ext.pb.exact.rr``, ``ext.pb.lem5.3.sub``, ``ext.pb.exact.cont``.
     """
-    n = integer("n", n, at_least=1, at_most=10**15)
-    if isinstance(randomizer, GaussianRandomizer):
+    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
+    if isinstance(_randomizer(randomizer), GaussianRandomizer):
         return _gaussian_exact(randomizer, n)
     gamma, epsilon0 = randomizer.gamma, randomizer.epsilon0
     laws = randomizer.ratio_laws()
-    evaluate = _pair_excess if isinstance(randomizer, (RandomizedResponse, GenericRandomizer)) else _finite_excess
+    paired = isinstance(randomizer, (RandomizedResponse, GenericRandomizer))
+    evaluate = _pair_excess if paired else _finite_excess
 
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
-        logs = [max(evaluate(law, gamma, epsilon0, float(e), n) for law in laws) for e in epsilon]
-        return np.array(logs) - math.log(n)
+        return np.max([evaluate(law, gamma, epsilon0, epsilon, n) for law in laws], axis=0) - math.log(n)
 
-    return SlowCurve(
+    quick = paired and n * gamma * laws[0].weight[0] > LEAST_PAIRS
+    return (PrivacyCurve if quick else SlowCurve)(
         log_delta,
         scale=max(math.sqrt(gamma * float(law.weight @ (law.r - law.r_prime) ** 2) / n) for law in laws),
         name=f"blanket, exact, {randomizer!r}, n = {n}",
@@ -628,21 +656,19 @@ def _gaussian_exact(randomizer: GaussianRandomizer, n: int) -> PrivacyCurve:
     )
 
 
-def _pair_excess(law, gamma: float, epsilon0: float, epsilon: float, n: int) -> float:
+def _pair_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int) -> np.ndarray:
     """For two equally likely ratios and a third of 1: large/small = e^epsilon0, so that no difference cancels."""
     pair, large, small = gamma * law.weight[0], law.r[0], law.r_prime[0]
     third = gamma * law.weight[2] if len(law.weight) == 3 else 0.0
-    values = (
-        -large * math.expm1(epsilon - epsilon0),
-        -small * math.expm1(epsilon + epsilon0),
-        -math.expm1(epsilon),
-        0.0,
-    )
-    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), values, -math.expm1(epsilon))
+    mean = -np.expm1(epsilon)
+    values = (-large * np.expm1(epsilon - epsilon0), -small * np.expm1(epsilon + epsilon0), mean, 0.0)
+    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), values, mean)
 
 
-def _finite_excess(law, gamma: float, epsilon0: float, epsilon: float, n: int) -> float:
-    values = np.append(law.r - math.exp(epsilon) * law.r_prime, 0.0)
-    if values.max() <= 0:
-        return -math.inf
-    return log_finite_excess(n, np.append(gamma * law.weight, 1 - gamma), values, -math.expm1(epsilon))
+def _finite_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int) -> np.ndarray:
+    weights, logs = np.append(gamma * law.weight, 1 - gamma), np.full(len(epsilon), -np.inf)
+    for i, one in enumerate(map(float, epsilon)):
+        values = np.append(law.r - math.exp(one) * law.r_prime, 0.0)
+        if values.max() > 0:
+            logs[i] = log_finite_excess(n, weights, values, -math.expm1(one))
+    return logs

@@ -24,11 +24,11 @@ def shuffled_rr_gamma_sharp(k, n, epsilon, delta) -> float:
     Parameters
     ----------
     k : int
-        Alphabet size, at least 2.
+        Alphabet size, in [2, 10^15].
     n : int
         Number of users, at least 2.
     epsilon : float
-        In (0, 1].
+        In (1e-100, 1].
     delta : float
         In (0, 0.7].
 
@@ -47,8 +47,8 @@ def shuffled_rr_gamma_sharp(k, n, epsilon, delta) -> float:
     Claim ``ext.pb.thm3.1.sharp``: h is the Kullback-Leibler divergence of a coin with bias :math:`\tanh s` from a fair
     one, which is what Chernoff's bound needs for the difference of the two counts.
     """
-    k, n = integer("k", k, at_least=2), integer("n", n, at_least=2)
-    epsilon = real("epsilon", epsilon, above=0, at_most=1)
+    k, n = integer("k", k, at_least=2, at_most=10**15), integer("n", n, at_least=2)
+    epsilon = real("epsilon", epsilon, above=1e-100, at_most=1)
     delta = real("delta", delta, above=0, at_most=0.7)
     s = epsilon / 2
     h = s * math.tanh(s) - math.log1p(2 * math.sinh(s / 2) ** 2)

@@ -23,6 +23,9 @@ __all__ = [
 ]
 
 
+_LARGEST = 10**300  # of an integer without an upper end: it will meet doubles
+
+
 class DomainError(ValueError):
     """An argument is outside the range in which the answer is known to be right; the message names the condition."""
 
@@ -95,6 +98,7 @@ def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int 
     """Return ``value`` as a Python int inside the stated range.
 
     An integral float such as ``1e6`` is accepted; ``1.5``, nan, infinities, booleans and strings raise `DomainError`.
+    So does, where no upper end is given, an integer beyond 1e300.
     """
     value = _scalar(value)
     condition = _condition(name, None, at_least, None, at_most)
@@ -105,6 +109,8 @@ def integer(name: str, value: Any, *, at_least: int | None = None, at_most: int 
     if value != int(value):
         raise DomainError(f"{name} must be an integer ({condition}), got {value!r}")
     number = int(value)
+    if at_most is None and abs(number) > _LARGEST:
+        raise DomainError(f"{name} must be at most 1e300 in size ({condition}), got more")
     if _violates(number, None, at_least, None, at_most):
         raise DomainError(f"{name} violates {condition}: got {number!r}")
     return number

@@ -30,6 +30,7 @@ __all__ = [
 # Gauss-Legendre rule for a continuous law; enough for bounds built on it up to epsilon0 = 6, see the tests
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _EPSILON0_MAX = 230.0  # e^(3 epsilon0) must be a double
+_MAX_SYMBOLS = 10**15
 _SQRT2 = math.sqrt(2)
 
 
@@ -343,7 +344,7 @@ class RandomizedResponse(_FiniteRandomizer):
     Parameters
     ----------
     k : int
-        Size of the alphabet, at least 2; inputs and messages are ``0, ..., k-1``.
+        Size of the alphabet, in [2, 10^15]; inputs and messages are ``0, ..., k-1``.
     epsilon0 : float
         Local privacy parameter, natural log, in (0, 230].
 
@@ -366,14 +367,14 @@ class RandomizedResponse(_FiniteRandomizer):
     """
 
     def __init__(self, k, epsilon0):
-        self.k = integer("k", k, at_least=2)
+        self.k = integer("k", k, at_least=2, at_most=_MAX_SYMBOLS)
         self.epsilon0 = _epsilon0(epsilon0)
         self.gamma = self.k / (math.expm1(self.epsilon0) + self.k)
 
     @classmethod
     def from_gamma(cls, k, gamma) -> RandomizedResponse:
         """The randomized response with this blanket probability, in (0, 1): epsilon0 = log(1 + k (1-gamma)/gamma)."""
-        k = integer("k", k, at_least=2)
+        k = integer("k", k, at_least=2, at_most=_MAX_SYMBOLS)
         gamma = real("gamma", gamma, above=0, below=1)
         return cls(k, math.log1p(k * (1 - gamma) / gamma))
 
@@ -527,7 +528,7 @@ class LaplaceRandomizer(_NoisyRandomizer):
         self.epsilon0 = real("epsilon0", epsilon0, above=0, at_most=6)
         self.gamma = math.exp(-self.epsilon0 / 2)
         self._rest = -math.expm1(-self.epsilon0 / 2)
-        self._log_scale = math.log(self.epsilon0 / 2)
+        self._log_scale = math.log(self.epsilon0) - math.log(2)
 
     def __repr__(self) -> str:
         return f"LaplaceRandomizer(epsilon0={self.epsilon0!r})"

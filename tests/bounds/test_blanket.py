@@ -215,12 +215,26 @@ BAD = [
     lambda: blanket_mgf(RR, 100).delta(-1),
     lambda: blanket_mgf(RR, 100).epsilon(0),
     lambda: blanket_mgf(RR, 100).epsilon([0.1, math.nan]),
+    lambda: blanket_hoeffding("2-RR", 100),
+    lambda: blanket_bennett(None, 100),
+    lambda: blanket_mgf(1.0, 100),
+    lambda: blanket_exact([[0.5, 0.5], [0.2, 0.8]], 100),
+    lambda: blanket_exact(RR, 10**400),
+    lambda: blanket_mgf(RR, 1e308),
     lambda: hoeffding_lemma(0, 1, 1),
+    lambda: hoeffding_lemma(1e-300, 1, 1),
+    lambda: hoeffding_lemma(1, 1e308, 1),
+    lambda: hoeffding_lemma(1, 1, 10**400),
+    lambda: bennett_lemma(1, 1e-200, 1, 1),
     lambda: bennett_lemma(1, -1, 1, 1),
     lambda: bennett_lemma(1, 1, 1, 0),
     lambda: unsound_bennett_delta(GaussianRandomizer(1), 100, 0.1),
     lambda: unsound_bennett_delta(RR, 100, 0.0),
     lambda: unsound_bennett_delta(RR, 100, 1.0),
+    lambda: unsound_bennett_delta(RR, 100, 1e-200),
+    lambda: unsound_bennett_delta(RR, 100, 1 - 1e-16),
+    lambda: unsound_bennett_delta(RandomizedResponse(3, 1e-16), 100, 1e-17),
+    lambda: unsound_bennett_delta(0.5, 100, 0.1),
     lambda: shuffled_ldp_epsilon(0, 100, 0.1),
     lambda: shuffled_ldp_epsilon(231, 100, 0.1),
     lambda: shuffled_ldp_epsilon(1, 10**4, 0.46),
@@ -233,7 +247,29 @@ BAD = [
     lambda: shuffled_rr_gamma(1, 100, 1, 0.1),
     lambda: shuffled_rr_gamma(2, 10**6, 1.5, 0.1),
     lambda: shuffled_rr_gamma(2, 10**6, 1, 1),
+    lambda: shuffled_rr_gamma(2, 10**6, 1e-200, 0.1),
+    lambda: shuffled_rr_gamma(10**300, 10**6, 1, 0.1),
+    lambda: shuffled_rr_gamma(2, 10**400, 1, 0.1),
+    lambda: shuffled_ldp_epsilon0(5e-324, 10**4, 0.1),
 ]
+
+
+@pytest.mark.parametrize("bound", [blanket_hoeffding, blanket_bennett, blanket_mgf])
+@pytest.mark.parametrize("epsilon0", [1e-16, 0.999e-6, 1e-6, 1e-5])
+def test_tiny_epsilon0_is_safe(bound, epsilon0):
+    epsilon = np.array([0.0, 0.001, 0.3]) * epsilon0
+    truth = shuffled_rr(epsilon0, 1000).log_delta(epsilon)
+    for randomizer in (RandomizedResponse(2, epsilon0), GenericRandomizer(epsilon0), LaplaceRandomizer(epsilon0)):
+        log_delta = bound(randomizer, 1000).log_delta(epsilon)
+        assert np.all(log_delta <= np.log(epsilon0))
+        if not isinstance(randomizer, LaplaceRandomizer):
+            assert np.all(log_delta >= truth - 1e-9)
+
+
+def test_a_huge_alphabet_is_no_trouble():
+    crowd = RandomizedResponse(10**15, 0.1)  # gamma is 1 to within rounding
+    for bound in (blanket_hoeffding, blanket_bennett, blanket_mgf):
+        assert -math.inf < bound(crowd, 1000).log_delta(0.01) < math.log(0.05)
 
 
 @pytest.mark.parametrize("call", BAD)

@@ -50,6 +50,9 @@ def test_it_is_private_and_half_of_it_is_not(k, n, epsilon, delta):
         (2, 10**6, 0.5, 0.71),
         (2, 10**6, "0.5", 1e-6),
         (True, 10**6, 0.5, 1e-6),
+        (2, 10**400, 0.5, 1e-6),
+        (10**300, 10**6, 0.5, 1e-6),
+        (2, 10**6, 1e-200, 1e-6),
     ],
 )
 def test_out_of_range_is_refused(arguments):

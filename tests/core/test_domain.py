@@ -33,9 +33,12 @@ def test_integer_takes_integral_floats_only():
         integer("n", 1.5)
 
 
-def test_real_refuses_an_integer_no_double_holds():
+def test_an_integer_no_double_holds_is_refused():
     with pytest.raises(DomainError, match="too large"):
         real("x", 10**400)
+    with pytest.raises(DomainError, match="at most 1e300"):
+        integer("n", 10**400, at_least=1)
+    assert integer("n", 10**300) == 10**300
 
 
 @pytest.mark.parametrize(
