@@ -372,15 +372,16 @@ def write(folder: Path) -> None:
         print(f"{name}: {len(taken['steps'])} steps, {len(taken['answers'])} exercises")
 
 
+def restore_file(copy_path: Path, solutions_path: Path) -> Path:
+    """Write ``NAME-solved.ipynb`` beside a student copy."""
+    taken = json.loads(solutions_path.read_text(encoding="utf8"))
+    target = copy_path.with_name(f"{copy_path.stem}-solved.ipynb")
+    nbformat.write(restore(nbformat.read(copy_path, as_version=4), taken), target)
+    return target
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["restore"]:
-        copy_path, solutions_path = map(Path, sys.argv[2:])
-        solved = restore(
-            nbformat.read(copy_path, as_version=4),
-            json.loads(solutions_path.read_text(encoding="utf8")),
-        )
-        target = copy_path.with_name(f"{copy_path.stem}-solved.ipynb")
-        nbformat.write(solved, target)
-        print(target)
+        print(restore_file(*map(Path, sys.argv[2:])))
     else:
         write(ROOT / "_build" / "classroom")
