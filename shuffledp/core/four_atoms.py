@@ -17,6 +17,7 @@ from .engine import log_binomial_call, log_binomial_outer, log_binomial_probabil
 from .numerics import expm1_minus
 
 __all__ = [
+    "LEAST_PAIRS",
     "log_excess_by_contour",
     "log_finite_excess",
     "log_four_atom_excess",
@@ -25,7 +26,7 @@ __all__ = [
     "window",
 ]
 
-_LEAST_PAIRS = 3000.0  # n w from which the integral is tried; its half-period echoes have size e^(-4 n w)
+LEAST_PAIRS = 3000.0  # n w from which the integral is tried; its half-period echoes have size e^(-4 n w)
 _LONG = 5 * 10**6  # terms of the sum, at most
 _BLOCK = 2**15  # of them at once
 _TOLERANCE = 1e-11  # of the result: what the echoes left out may make up
@@ -63,7 +64,7 @@ def log_four_atom_excess(n: int, weights, values, mean):
     scale = values[:, 0]
     values = values / scale[:, None]
     logs = np.full(len(mean), np.nan)
-    if n * weights[0] > _LEAST_PAIRS:
+    if n * weights[0] > LEAST_PAIRS:
         logs = log_excess_by_contour(n, weights, values, mean / scale)
     for i in np.flatnonzero(np.isnan(logs)):
         logs[i] = _pair_sum(n, weights, values[i])

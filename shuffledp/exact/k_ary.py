@@ -13,12 +13,11 @@ import numpy as np
 from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_call, log_binomial_probability
-from ..core.four_atoms import log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
+from ..core.four_atoms import LEAST_PAIRS, log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
 
 __all__ = ["shuffled_krr"]
 
 _OTHERS = ("third", "first", "worst")
-_FEW = 30_000
 _MANY = 20000.0  # expected messages of one given symbol from which the integral is tried before the sum
 
 
@@ -65,8 +64,8 @@ def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
         return np.minimum(np.max([part(k, epsilon0, n, epsilon) for part in parts], axis=0) - math.log(n), 0.0)
 
-    curve = PrivacyCurve if n > _FEW * k else SlowCurve  # few users: each value is a sum
-    return curve(
+    quick = n > 10 * LEAST_PAIRS * (math.expm1(epsilon0) + k)  # else many a value is a sum
+    return (PrivacyCurve if quick else SlowCurve)(
         log_delta,
         scale=math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0),
         name=f"{k}-ary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, others {others}",
