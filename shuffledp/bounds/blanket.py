@@ -624,7 +624,7 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
         return np.max([evaluate(law, gamma, epsilon0, epsilon, n) for law in laws], axis=0) - math.log(n)
 
-    quick = paired and n * gamma * laws[0].weight[0] > LEAST_PAIRS
+    quick = paired and n * gamma * laws[0].weight[0] > 10 * LEAST_PAIRS  # else many a value is a sum
     return (PrivacyCurve if quick else SlowCurve)(
         log_delta,
         scale=max(math.sqrt(gamma * float(law.weight @ (law.r - law.r_prime) ** 2) / n) for law in laws),
