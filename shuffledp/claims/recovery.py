@@ -29,6 +29,7 @@ from .readings import (
     _normalise,
     _right_hand_side,
     _value,
+    declared,
     of_statement,
     show,
 )
@@ -125,7 +126,7 @@ def recover(claim_id: str, text: str) -> Recovery | Unreadable:
     try:
         if isinstance(claim.statement, Boolean):
             raise Unreadable(f"{claim_id} states a relation, not a formula: {claim.statement_text}")
-        names = set(claim.symbols) | set(claim.where)
+        names = declared(claim)
         truth = of_statement(claim)
         text = _right_hand_side(_normalise(text))
         return _recover(claim, truth, _Tokens(text, names))
