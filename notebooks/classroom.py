@@ -227,8 +227,8 @@ pre { font: .8rem/1.35 "DejaVu Sans Mono", Consolas, monospace; background: #f4f
 mark { background: none; border: 1px solid #111; padding: 0 2.5rem } code { font-size: .85em }
 mjx-container { max-width: 100% } mjx-container[display="true"] { overflow-x: auto; overflow-y: hidden }
 table { border-collapse: collapse } td, th { border: 1px solid #888; padding: .1rem .5rem }
-.room { height: 7rem; background: repeating-linear-gradient(#fff 0 1.7rem, #bbb 1.7rem 1.75rem) }
-.tall { height: 14rem }
+.room { height: 112px; background: repeating-linear-gradient(#fff 0 27px, #bbb 27px 28px) }
+.tall { height: 224px }
 @page { size: A4; margin: 18mm 16mm }
 @media print {
   body { margin: 0; max-width: none; padding: 0 }
@@ -368,7 +368,7 @@ def write(folder: Path) -> None:
         nbformat.write(copy, folder / "notebooks" / f"{name}.ipynb")
         text = json.dumps(taken, indent=1, ensure_ascii=False)
         (folder / "solutions" / f"{name}.json").write_text(text + "\n", encoding="utf8")
-        (folder / "sheets" / f"{name}.html").write_text(sheet(notebook), encoding="utf8")
+        (folder / "sheets" / f"{name}.html").write_text(sheet(copy), encoding="utf8")
         print(f"{name}: {len(taken['steps'])} steps, {len(taken['answers'])} exercises")
 
 

@@ -317,6 +317,7 @@ def test_the_command_writes_and_restores(tmp_path, capsys, monkeypatch):
     for part, ending in (("notebooks", "ipynb"), ("solutions", "json"), ("sheets", "html")):
         assert sorted(path.stem for path in (folder / part).glob(f"*.{ending}")) == sorted(names)
     assert (folder / "sheets" / "mathjax" / "tex-svg.js").stat().st_size > 10**6
+    assert all("<mark>" in path.read_text(encoding="utf8") for path in (folder / "sheets").glob("*.html"))
     assert capsys.readouterr().out.count(" steps, ") == 4
 
     copy, solutions = folder / "notebooks" / f"{names[1]}.ipynb", folder / "solutions" / f"{names[1]}.json"
