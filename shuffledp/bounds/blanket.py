@@ -604,8 +604,7 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
         If n is out of range, or a `FiniteChannel` is not purely private.
     ArithmeticError
         From the curve, where no evaluation can be vouched for: a `LaplaceRandomizer` or `FiniteChannel` with too few
-        users (below some hundreds), Gaussian noise that is small, or too many users for its lattice, or the smallest
-        epsilon at some n for the others.
+        users (below some hundreds), Gaussian noise that is small, or too many users for its lattice.
 
     Notes
     -----

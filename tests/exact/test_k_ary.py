@@ -139,6 +139,25 @@ def test_first_by_integral_equals_first_by_sum(k, epsilon0, n, monkeypatch):
     np.testing.assert_allclose(shuffled_krr(k, epsilon0, n, "first").log_delta(epsilon), integral, rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("k, epsilon0, n", [(10, 1.0, 10**5), (30, 2.0, 3 * 10**5)])
+def test_small_epsilon_is_like_any_other(k, epsilon0, n):
+    """Far below the Gaussian limit's mu the sum is nearly periodic; delta there is a line in epsilon of slope -1/2."""
+    curve = shuffled_krr(k, epsilon0, n, "worst")
+    epsilon = np.array([0.0, 1e-9, 1e-4, 1e-2]) * curve.scale
+    delta = curve.delta(epsilon)
+    drop = (delta[0] - delta[1:]) / epsilon[1:]
+    np.testing.assert_allclose(drop[1:], 0.5, rtol=0.02)
+    assert delta[1] == pytest.approx(delta[0], rel=3e-9, abs=0) and np.all(np.diff(delta) < 0)
+
+
+def test_epsilon_takes_few_evaluations(monkeypatch):
+    curve, points = shuffled_krr(10, 1.0, 10**8), []
+    inner = curve._log_delta
+    monkeypatch.setattr(curve, "_log_delta", lambda epsilon: (points.append(epsilon.size), inner(epsilon))[1])
+    curve.epsilon(1e-8)
+    assert len(points) <= 4 and sum(points) <= 30
+
+
 def test_first_of_many_users():
     """The first symbol's Fisher constant, (a-b)^2 (a+b)/(ab) of the two probabilities, at one standard deviation."""
     k, epsilon0, n = 4, math.log(2), 10**12
