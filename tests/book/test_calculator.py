@@ -55,7 +55,7 @@ def settings(kind, count):
 @pytest.mark.parametrize("kind", calculator.SHAPE)
 def test_the_stated_error_of_a_table_is_kept(tables, kind):
     errors = []
-    for epsilon0, n, k, delta, curve in settings(kind, 25):
+    for epsilon0, n, k, delta, curve in settings(kind, 16):
         epsilon = curve.epsilon(delta)
         errors.append(abs(interpolated(tables, kind, epsilon0, n, k, delta) / epsilon - 1))
     stated = tables[kind]["error"]
