@@ -11,6 +11,7 @@ import re
 from importlib import import_module
 
 import shuffledp
+from shuffledp import claims
 
 FOLDERS = [m.name for m in pkgutil.iter_modules(shuffledp.__path__) if m.ispkg or m.name == "compare"]
 SHOWN = {"core": {"divergences"}, "claims": set()}  # modules listed whole; elsewhere all of them are
@@ -44,7 +45,23 @@ def directive(module, name):
     else:
         result = dataclasses.is_dataclass(thing) and len(dataclasses.fields(thing)) > RESULT
         lines = [f".. autoclass:: {name}{'()' if result else ''}", "   :members:"]
-    return [f".. currentmodule:: {module}", "", *lines, ""]
+    return [f".. currentmodule:: {module}", "", *lines, "", *claims_of(thing)]
+
+
+def claims_of(thing):
+    """The claims whose record names this function or class, and the chapters that derive them."""
+    named = []
+    for claim in claims.ledger():
+        home, _, name = (claim.code or "").rpartition(".")
+        if home and getattr(import_module(home), name) is thing:
+            named.append(claim)
+    if not named:
+        return []
+    line = "Claims: " + ", ".join(f":claim:`{claim.id}`" for claim in named)
+    chapters = dict.fromkeys(claim.derived_in.removesuffix(".ipynb") for claim in named if claim.derived_in)
+    if chapters:
+        line += "; derived in " + ", ".join(f":doc:`/{chapter}`" for chapter in chapters)
+    return [".. rst-class:: api-claims", "", line, ""]
 
 
 def section(folder):

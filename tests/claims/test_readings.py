@@ -27,6 +27,26 @@ SAME = [
     (REFINED, "e^(2ε0) (e^ε0 - 1) sqrt(8 ln(1/δ)/n) + 6 (e^(2ε0) (e^ε0 - 1))**2 / n"),
 ]
 
+L2, RR, LAPLACE, GAUSS = "bbgn19.rr.l2", "bbgn19.gamma.rr", "bbgn19.gamma.lap", "bbgn19.gamma.gauss"
+SECOND, MIXTURE, FREQUENCY = "bbgn19.lap.l2", "shvets26.cov.mixture", "shvets26.freq.estimator"
+CLONES, LOCAL, HOEFFDING = "fmt21.thm3.1", "bbgn19.krr", "bbgn19.lem.hoeffding"
+
+SAME += [
+    (L2, "γ(2 − γ)(e^ε − 1)² + (1 − γ)² k (e^(2ε) + 1)"),
+    (L2, "γ²(1 − e^ε)² + (1 − γ)² k (e^(2ε) + 1) + 2γ(1 − γ)(1 − e^ε)²"),
+    (RR, "k / (e^ε₀ + k − 1)"),
+    (RR, "γ = 1/(1 + (exp(eps0) - 1)/k)"),
+    (LAPLACE, "1/√(e^ε0)"),
+    (GAUSS, "2 Phi(-1/(2 sigma))"),
+    (SECOND, "(1+e^(2ε))(2e^(ε0/2) + e^(−ε0))/3 − 2e^ε (2e^(−ε0/2) − e^(−ε0))"),
+    (MIXTURE, "1/(1/I + π(1 − π))"),
+    (FREQUENCY, "e^ε0 / (n (e^ε0 − 1)²)"),
+    (FREQUENCY, "(2 n (cosh(ε0) - 1))^(-1) / 1"),
+    (CLONES, "ln(1 + (e^ε0 − 1)/(e^ε0 + 1) * (8 √(e^ε0 ln(4/δ)/n) + 8 e^ε0/n))"),
+    (LOCAL, "log((k − γ(k − 1))/γ)"),
+    (HOEFFDING, "b² e^(−2ma²/b²)/(4a)"),
+]
+
 LATEX_SAME = [
     (SIMPLE, r"12\varepsilon_0\sqrt{\frac{\log(1/\delta)}{n}}"),
     (SIMPLE, r"12\,\epsilon_{0}\sqrt{\frac{\ln\left(1/\delta\right)}{n}}"),
@@ -46,6 +66,21 @@ LATEX_SAME = [
     ),
 ]
 
+LATEX_SAME += [
+    (L2, r"\gamma(2-\gamma)(e^{\varepsilon}-1)^2+(1-\gamma)^2k(e^{2\varepsilon}+1)"),
+    (RR, r"\frac{k}{e^{\varepsilon_0}+k-1}"),
+    (LAPLACE, r"e^{-\varepsilon_0/2}"),
+    (
+        SECOND,
+        r"\frac{e^{2\varepsilon}+1}3\left(2e^{\varepsilon_0/2}+e^{-\varepsilon_0}\right)"
+        r"-2e^{\varepsilon}(2e^{-\varepsilon_0/2}-e^{-\varepsilon_0})",
+    ),
+    (MIXTURE, r"\frac{I}{1+\pi(1-\pi)I}"),
+    (FREQUENCY, r"\frac{1}{4n\sinh(\varepsilon_0/2)^2}"),
+    (HOEFFDING, r"\frac{b^2}{4a}\exp\left(-\frac{2ma^2}{b^2}\right)"),
+    (LOCAL, r"\ln\left(1+\frac{k(1-\gamma)}{\gamma}\right)"),
+]
+
 DIFFERENT = [
     (SIMPLE, "12ε0 log(1/δ)/n", "a lost square root over log(1/delta)/n"),
     (SIMPLE, "11 ε0 √(log(1/δ)/n)", "a constant factor 0.91666667"),
@@ -61,6 +96,22 @@ DIFFERENT = [
     (REFINED, "exp(2ε0)(exp(ε0) − 1) 8 log(1/δ)/n + 6 exp(4ε0)(exp(ε0) − 1)2/n", "an exponent 2 read as a factor"),
     (REFINED, "exp(2ε0)(exp(ε0) − 1) √(8 log(1/δ)/n) + 6 exp(4ε0)(exp(ε0) − 1)/n", "a lost exponent 2"),
     (REFINED, "exp(2ε0)(exp(ε0) − 1) √(8 log(1/δ)/n)", "a missing term"),
+]
+
+DIFFERENT += [
+    (L2, "γ²(1 − e^ε)² + (1 − γ)² k (e^(2ε) − 1) + 2γ(1 − γ)(1 − e^ε)²", "a changed sign of 1"),
+    (L2, "γ²(1 − e^ε)² + (1 − γ)² (e^(2ε) + 1) + 2γ(1 − γ)(1 − e^ε)²", "a missing factor k"),
+    (RR, "k/(e^ε₀ + k)", "a missing term 1"),
+    (RR, "1/(e^ε₀ + k − 1)", ""),
+    (LAPLACE, "exp(-ε0)", "a missing division by 2"),
+    (GAUSS, "Phi(-1/(2 sigma))", "a constant factor 0.5"),
+    (MIXTURE, "I/(1 + π(1 + π)I)", "a changed sign of pi"),
+    (MIXTURE, "I/(1 + π I)", "a missing factor"),
+    (FREQUENCY, "1/(4 n sinh(ε0/2))", "a lost exponent 2"),
+    (FREQUENCY, "1/(2 n sinh(ε0/2)²)", "a constant factor 2"),
+    (CLONES, "log(1 + (e^ε0 − 1)/(e^ε0 + 1) * (8 √(e^ε0 log(2/δ)/n) + 8 e^ε0/n))", ""),
+    (LOCAL, "log(1 + (1 − γ)/γ)", "a missing factor k"),
+    (HOEFFDING, "b²/(4a) * e^(−ma²/b²)", "a missing factor 2"),
 ]
 
 HOSTILE = [
