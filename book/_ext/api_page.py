@@ -81,7 +81,7 @@ def repair_backlinks(app, pagename, templatename, context, doctree):
     if pagename.startswith("_modules/shuffledp"):
         shown = {name: module for folder in FOLDERS for module, name in names(folder)}
         context["body"] = re.sub(
-            rf'#shuffledp(?:\.\w+)*?\.({"|".join(shown)})\b(?=[."])',
+            rf'#shuffledp(?:\.\w+)*\.({"|".join(shown)})(?="|\.[a-z_]\w*")',
             lambda link: f"#{shown[link[1]]}.{link[1]}",
             context["body"],
         )
