@@ -23,6 +23,7 @@ __all__ = ["shuffled_rr"]
 _EXACT = Context(prec=50)
 _FINE = Context(prec=400)  # q to 50 digits even where it is e^-700
 _SCANNED_USERS = 1000  # up to here the worst composition is found exactly
+_MIN_EPSILON0 = 1e-15  # below it the parts of e^epsilon0 - 1 are lost
 _MAX_EPSILON0 = 700  # e^epsilon0 must be a double
 _MAX_USERS = 10**15  # every count must be a double, with room for fractions of its spread
 
@@ -33,7 +34,7 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     Parameters
     ----------
     epsilon0 : float
-        Local privacy parameter, natural log; ``0 < epsilon0 <= 700``.
+        Local privacy parameter, natural log; ``1e-15 <= epsilon0 <= 700``.
     n : int
         Number of users, ``2 <= n <= 10**15``.
     ones : int or "worst"
@@ -66,7 +67,7 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     :math:`e^{-\varepsilon_0} + (t/n)\,2\sinh\varepsilon_0`, so both directions are expected excesses of a binomial
     count over a threshold. With any others the ratio still increases with the count: the best set is a half line.
     """
-    epsilon0 = real("epsilon0", epsilon0, above=0, at_most=_MAX_EPSILON0)
+    epsilon0 = real("epsilon0", epsilon0, at_least=_MIN_EPSILON0, at_most=_MAX_EPSILON0)
     n = integer("n", n, at_least=2, at_most=_MAX_USERS)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
     name = f"binary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, ones = {ones}, {direction}"

@@ -353,8 +353,8 @@ def test_arrays_keep_their_shape_and_agree_with_scalars():
     [
         ((math.nan, 10), "epsilon0"),
         ((math.inf, 10), "epsilon0"),
-        ((0.0, 10), "epsilon0 > 0"),
-        ((-1.0, 10), "epsilon0 > 0"),
+        ((0.0, 10), "epsilon0 >= 1e-15"),
+        ((-1.0, 10), "epsilon0 >= 1e-15"),
         ((800.0, 10), "epsilon0 <= 700"),
         (("1", 10), "epsilon0"),
         ((True, 10), "epsilon0"),
