@@ -61,7 +61,7 @@ def claims_of(thing):
     chapters = dict.fromkeys(claim.derived_in.removesuffix(".ipynb") for claim in named if claim.derived_in)
     if chapters:
         line += "; derived in " + ", ".join(f":doc:`/{chapter}`" for chapter in chapters)
-    return [".. rst-class:: api-claims", "", line, ""]
+    return [".. container:: api-claims", "", f"   {line}", ""]
 
 
 def section(folder):
