@@ -257,8 +257,9 @@ BAD = [
 @pytest.mark.parametrize("bound", [blanket_hoeffding, blanket_bennett, blanket_mgf])
 @pytest.mark.parametrize("epsilon0", [1e-16, 0.999e-6, 1e-6, 1e-5])
 def test_tiny_epsilon0_is_safe(bound, epsilon0):
-    epsilon = np.array([0.0, 0.001, 0.3]) * epsilon0
-    truth = shuffled_rr(epsilon0, 1000).log_delta(epsilon)
+    parts = np.array([0.0, 0.001, 0.3])
+    epsilon, least = parts * epsilon0, max(epsilon0, 1e-15)  # below, delta is proportional to epsilon0
+    truth = shuffled_rr(least, 1000).log_delta(parts * least) + np.log(epsilon0 / least)
     for randomizer in (RandomizedResponse(2, epsilon0), GenericRandomizer(epsilon0), LaplaceRandomizer(epsilon0)):
         log_delta = bound(randomizer, 1000).log_delta(epsilon)
         assert np.all(log_delta <= np.log(epsilon0))
