@@ -12,9 +12,9 @@ from .bounds.blanket import (
     blanket_mgf,
     shuffled_ldp_epsilon,
     shuffled_ldp_epsilon0,
-    shuffled_rr_gamma,
 )
 from .bounds.clones import clones, clones_closed_form
+from .bounds.histogram import shuffled_rr_gamma
 from .bounds.theorem7 import Theorem7, theorem7
 from .compare import Comparison, compare
 from .core.accounting import to_pld

@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from ..core.curves import PrivacyCurve, SlowCurve
-from ..core.domain import DomainError, choice, integer, real
+from ..core.domain import MAX_USERS, DomainError, choice, integer, real
 from ..core.engine import log_binomial_probability
 from ..core.four_atoms import LEAST_PAIRS, log_finite_excess, log_four_atom_excess, window
 from ..core.numerics import expm1_minus, safe_root
@@ -34,12 +34,10 @@ __all__ = [
     "hoeffding_lemma",
     "shuffled_ldp_epsilon",
     "shuffled_ldp_epsilon0",
-    "shuffled_rr_gamma",
     "unsound_bennett_delta",
 ]
 
 _VARIANTS = ("sharp", "published")
-_MAX_USERS = 10**15  # every count must be a double
 _ROUNDING = 2e-16  # of 1 - gamma
 _LEAST_EPSILON0 = 1e-6  # below it the range of L, a difference of exponentials, loses the digits of a bound
 
@@ -145,7 +143,7 @@ def _curve(formula, randomizer: Randomizer, n, name: str) -> PrivacyCurve:
     A bound at some epsilon holds at every larger one, and these formulas may rise again close to epsilon0.
     """
     epsilon0 = _pure_epsilon0(randomizer, name)
-    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
+    n = integer("n", n, at_least=1, at_most=MAX_USERS)
     if epsilon0 < _LEAST_EPSILON0:
         return PrivacyCurve(
             lambda epsilon: np.minimum(_local(epsilon0, epsilon), 0.0),
@@ -450,46 +448,6 @@ def _log_mgf(law, gamma: float, epsilon: np.ndarray, n: int) -> np.ndarray:
     return n * log_growth(tau[:, None] * value, tau) - 1 - np.log(tau * n)
 
 
-def shuffled_rr_gamma(k, n, epsilon, delta) -> float:
-    r"""Blanket probability that makes shuffled k-ary randomized response (epsilon, delta)-DP, by Theorem 3.1.
-
-    .. math:: \gamma = \max\Bigl\{\frac{14k\log(2/\delta)}{(n-1)\varepsilon^2},\ \frac{27k}{(n-1)\varepsilon}\Bigr\}
-
-    Parameters
-    ----------
-    k : int
-        Alphabet size, in [2, 10^15].
-    n : int
-        Number of users, at least 2.
-    epsilon : float
-        In (1e-100, 1].
-    delta : float
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        In (0, 1); larger values are private too. Five to eight times larger than needed.
-
-    Raises
-    ------
-    DomainError
-        If an argument is out of range, or n is too small for any gamma below 1: the message says which n would do.
-
-    Notes
-    -----
-    Theorem 3.1 of arXiv:1903.02837v2 as we recall it; the paper was not read again for these constants.
-    """
-    k, n = integer("k", k, at_least=2, at_most=10**15), integer("n", n, at_least=2)
-    epsilon = real("epsilon", epsilon, above=1e-100, at_most=1)
-    delta = real("delta", delta, above=0, below=1)
-    needed = k * max(14 * (math.log(2) - math.log(delta)) / epsilon**2, 27 / epsilon)
-    gamma = needed / (n - 1)
-    if gamma >= 1:
-        raise DomainError(f"n violates gamma < 1: Theorem 3.1 needs n >= {math.floor(needed) + 2} here, got n = {n}")
-    return gamma
-
-
 _KAPPA = -math.expm1(-0.5)  # 1 - e^-x >= 2 kappa x for 0 <= x <= 1/2
 _DELTA_MAX = 0.45  # below e^(-2 kappa), where the factor in front of the bound is at most 1
 
@@ -530,7 +488,7 @@ def shuffled_ldp_epsilon(epsilon0, n, delta) -> float:
     `GenericRandomizer` are smaller, and have no side condition.
     """
     epsilon0 = real("epsilon0", epsilon0, at_least=1e-300, at_most=230)
-    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
+    n = integer("n", n, at_least=1, at_most=MAX_USERS)
     delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
     tanh = math.tanh(epsilon0 / 2)
     amplifying = math.exp(epsilon0) * -math.log(delta) / _KAPPA
@@ -569,7 +527,7 @@ def shuffled_ldp_epsilon0(epsilon, n, delta) -> float:
     At least :math:`\log((1-e^{-1/2})\,n\tanh^2(\varepsilon/2)/\log(1/\delta))`: claim ``bbgn19.thm5.1.inverse``.
     """
     epsilon = real("epsilon", epsilon, at_least=1e-300, at_most=math.log(3))
-    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
+    n = integer("n", n, at_least=1, at_most=MAX_USERS)
     delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
     goal = math.log(_KAPPA * n / -math.log(delta)) + 2 * math.log(math.tanh(epsilon / 2)) - 1e-13
 
@@ -612,7 +570,7 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
     larger than `shuffled_rr` by about a factor of the square root of 2 in epsilon when gamma is small. Claims
     ``bbgn19.lem5.3``, ``ext.pb.exact.rr``, ``ext.pb.lem5.3.sub``, ``ext.pb.exact.cont``.
     """
-    n = integer("n", n, at_least=1, at_most=_MAX_USERS)
+    n = integer("n", n, at_least=1, at_most=MAX_USERS)
     if isinstance(_randomizer(randomizer), GaussianRandomizer):
         return _gaussian_exact(randomizer, n)
     gamma, epsilon0 = randomizer.gamma, randomizer.epsilon0

@@ -32,7 +32,7 @@ _GREEK = {
     "λ": "lam", "Δ": "Delta", "Φ": "Phi", "φ": "phi", "ϕ": "phi", "θ": "theta", "τ": "tau",
 }  # fmt: skip
 _SIGNS = {"−": "-", "–": "-", "‐": "-", "·": "*", "⋅": "*", "×": "*", "∗": "*", "÷": "/", "⁄": "/", "√": " sqrt "}
-_FUNCTIONS = {
+FUNCTIONS = {
     "exp": sp.exp, "log": sp.log, "ln": sp.log, "sqrt": sp.sqrt, "cbrt": sp.cbrt, "sinh": sp.sinh, "cosh": sp.cosh,
     "tanh": sp.tanh, "abs": sp.Abs, "log2": lambda x: sp.log(x) / sp.log(2), "log10": lambda x: sp.log(x) / sp.log(10),
     "Phi": lambda x: sp.erfc(-x / sp.sqrt(2)) / 2,
@@ -166,16 +166,16 @@ def compare(claim_id: str, text: str, notation: str = "plain") -> Same | Differe
             raise Unreadable(f"{claim_id} states a relation, not a formula: {claim.statement_text}")
         names = declared(claim)
         yours = parse(from_latex(text) if notation == "latex" else text, names)
-        return _compare(claim, yours)
+        return compare_tree(claim, yours)
     except Unreadable as answer:
         return answer
 
 
-def _compare(claim: Record, yours: Tree) -> Same | Different:
+def compare_tree(claim: Record, yours: Tree) -> Same | Different:
     abbreviations = {name: claim.read(name) for name in declared(claim) - set(claim.symbols)}
     count = _FEW if claim.statement.has(sp.Sum, sp.Integral) else _POINTS
     points = [point for point, _ in zip(claim.points(count), range(count), strict=False)] or [{}]
-    values = [(claim.value(**point), _value(yours, _full(claim, point))) for point in points]
+    values = [(claim.value(**point), value_at(yours, with_abbreviations(claim, point))) for point in points]
     apart = [i for i, (a, b) in enumerate(values) if abs(a - b) > _AGREE * max(abs(a), abs(b))]
     if not apart:
         how = f"{len(points)} points of its range agree to 35 digits"
@@ -194,7 +194,7 @@ def _compare(claim: Record, yours: Tree) -> Same | Different:
     return Different(claim.id, dict(points[worst]), float(ours), float(theirs), ratio, hint)
 
 
-def _full(claim: Record, point: dict) -> dict:
+def with_abbreviations(claim: Record, point: dict) -> dict:
     """A point with the values of the claim's abbreviations added."""
     return {name: mp.mpf(value) for name, value in point.items()} | {
         name: evaluate(claim.read(name), point) for name in declared(claim) - set(claim.symbols)
@@ -213,11 +213,11 @@ def _hint(claim: Record, points: list[dict], yours: list) -> str:
         ratios = [b / a for a, b in zip(ours, yours, strict=True)] if all(ours) else [mp.mpf(0)]
         if len(ratios) > 1 and ratios[0] and all(abs(r / ratios[0] - 1) < _AGREE for r in ratios):
             return f"a constant factor {mp.nstr(ratios[0], 8)}"
-    pairs = list(zip([_full(claim, point) for point in points], yours, strict=True))
+    pairs = list(zip([with_abbreviations(claim, point) for point in points], yours, strict=True))
 
     def agrees(tree: Tree) -> bool:
         try:
-            return all(abs(_value(tree, p) - b) <= _AGREE * abs(b) for p, b in pairs)
+            return all(abs(value_at(tree, p) - b) <= _AGREE * abs(b) for p, b in pairs)
         except Unreadable:
             return False
 
@@ -307,7 +307,7 @@ def _size(tree: Tree) -> int:
     return 1 + sum(_size(part) for part in tree[1:] if isinstance(part, tuple))
 
 
-def _value(tree: Tree, point: dict):
+def value_at(tree: Tree, point: dict):
     """A tree at a point, 60 digits; Unreadable where it has no finite real value of reasonable size."""
     with mp.workdps(_DIGITS):
         try:
@@ -358,7 +358,7 @@ def _sympy(tree: Tree, names: dict):
         case ("neg", inner):
             return -_sympy(inner, names)
         case ("call", function, inner):
-            return _FUNCTIONS[function](_sympy(inner, names))
+            return FUNCTIONS[function](_sympy(inner, names))
         case (operation, left, right):
             a, b = _sympy(left, names), _sympy(right, names)
             return {"+": a + b, "-": a - b, "*": a * b, "/": a / b, "^": a**b}[operation]
@@ -370,7 +370,7 @@ def _sympy(tree: Tree, names: dict):
 
 def parse(text: str, names: set[str]) -> Tree:
     """Plain text as a tree in the declared names; raises `Unreadable`."""
-    return _Parser(_right_hand_side(_normalise(text)), names).formula()
+    return _Parser(right_hand_side(normalise(text)), names).formula()
 
 
 def declared(claim: Record) -> set[str]:
@@ -385,7 +385,7 @@ def of_statement(claim: Record) -> Tree:
     return parse(text, declared(claim))
 
 
-def _normalise(text: str) -> str:
+def normalise(text: str) -> str:
     """One spelling for Greek letters, signs, sub- and superscripts."""
     if not isinstance(text, str):
         raise Unreadable(f"a formula is a string, got {type(text).__name__}")
@@ -410,7 +410,7 @@ def _normalise(text: str) -> str:
     return out + (f"^({raised})" if raised else "")
 
 
-def _right_hand_side(text: str) -> str:
+def right_hand_side(text: str) -> str:
     sides = re.split(r"<=|>=|[=<>≤≥≈≃]", text)
     if len(sides) > 2:
         raise Unreadable("more than one relation sign", text.index(sides[1]), text)
@@ -440,7 +440,7 @@ class _Parser:
             start, word = match.start(kind), match[kind]
             if kind == "name":
                 for part in self._cut(word, start):
-                    yield ("call" if part in _FUNCTIONS and part not in self.names else "name"), part, start
+                    yield ("call" if part in FUNCTIONS and part not in self.names else "name"), part, start
             elif len(match["power"] or "") > 6:
                 raise Unreadable("a number with more than four digits in its exponent", start, self.text)
             else:
@@ -452,7 +452,7 @@ class _Parser:
         bare = word.replace("_", "")
         spelled = (word, bare, re.sub(r"^(eps|e)(?=\d)", "epsilon", bare), {"eps": "epsilon"}.get(bare, bare))
         for candidate in spelled:
-            if candidate in self.names or candidate in _FUNCTIONS:
+            if candidate in self.names or candidate in FUNCTIONS:
                 return candidate
         return word if word in ("e", "pi") else None
 

@@ -20,18 +20,18 @@ from sympy.logic.boolalg import Boolean
 
 from .ledger import Record, record
 from .readings import (
-    _FUNCTIONS,
+    FUNCTIONS,
     Same,
     Tree,
     Unreadable,
-    _compare,
-    _full,
-    _normalise,
-    _right_hand_side,
-    _value,
+    compare_tree,
     declared,
+    normalise,
     of_statement,
+    right_hand_side,
     show,
+    value_at,
+    with_abbreviations,
 )
 
 __all__ = ["Reading", "Recovery", "recover"]
@@ -128,7 +128,7 @@ def recover(claim_id: str, text: str) -> Recovery | Unreadable:
             raise Unreadable(f"{claim_id} states a relation, not a formula: {claim.statement_text}")
         names = declared(claim)
         truth = of_statement(claim)
-        text = _right_hand_side(_normalise(text))
+        text = right_hand_side(normalise(text))
         return _recover(claim, truth, _Tokens(text, names))
     except Unreadable as answer:
         return answer
@@ -152,7 +152,7 @@ def _recover(claim: Record, truth: Tree, tokens: _Tokens) -> Recovery:
     if found[0] is None:
         return Recovery(claim.id, (), examined, altered)
     tree, put_back = found[0]
-    answer = _compare(claim, tree)
+    answer = compare_tree(claim, tree)
     if not isinstance(answer, Same):  # agreement at random points alone
         return Recovery(claim.id, (), examined, altered)
     return Recovery(claim.id, (Reading(show(tree), tuple(put_back), answer.how),), examined, altered)
@@ -166,8 +166,8 @@ def _random_points(claim: Record, truth: Tree) -> list[dict]:
     for _ in range(50 * _POINTS):
         point = {name: rng.uniform(*ends[kind]) for name, kind in claim.kinds.items()}
         try:
-            full = _full(claim, point)
-            if 1e-100 < abs(float(_value(truth, full))) < 1e100:
+            full = with_abbreviations(claim, point)
+            if 1e-100 < abs(float(value_at(truth, full))) < 1e100:
                 points.append(full)
         except (Unreadable, TypeError, ValueError, ZeroDivisionError):
             continue
@@ -178,7 +178,7 @@ def _random_points(claim: Record, truth: Tree) -> list[dict]:
 
 def _at(tree: Tree, points: list[dict]) -> np.ndarray | None:
     try:
-        return np.array([float(_value(tree, point)) for point in points])
+        return np.array([float(value_at(tree, point)) for point in points])
     except Unreadable:
         return None
 
@@ -206,7 +206,7 @@ class _Tokens:
         self.text, self.names = text, names
         self.words: list[str] = []
         self.places: list[int] = []
-        letters = {re.match("[A-Za-z]*", name)[0] for name in names} | set(_FUNCTIONS) | {"e", "eps", "epsilon", "pi"}
+        letters = {re.match("[A-Za-z]*", name)[0] for name in names} | set(FUNCTIONS) | {"e", "eps", "epsilon", "pi"}
         position, end = 0, len(text.rstrip())
         text = text.replace("_", " ")
         while position < end:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "MAX_USERS",
     "DomainError",
     "GuaranteeWarning",
     "choice",
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+MAX_USERS = 10**15  # up to here every count is a double, with room for fractions of its spread
 _LARGEST = 10**300  # of an integer without an upper end: it will meet doubles
 
 

@@ -17,14 +17,13 @@ from fractions import Fraction
 import numpy as np
 
 from ..core.divergences import midpoint_generator
-from ..core.domain import DomainError, integer
+from ..core.domain import MAX_USERS, DomainError, integer
 from ..core.engine import log_binomial_probability
 from ..core.randomizers import RandomizedResponse, two_input_rows
 from .channels import log_laws
 
 __all__ = ["jensen_shannon"]
 
-_MAX_USERS = 10**15  # every count must be a double, with room for fractions of its spread
 _LEAST_ENTRY = 1e-270
 _TINY = 1e-300  # what is less probable before the change has probability below _TINY/_LEAST_ENTRY after it
 
@@ -61,7 +60,7 @@ def jensen_shannon(channel, n, ones=0) -> float:
     """
     rows = two_input_rows(channel, full_support=True)
     two = rows.shape[1] == 2
-    n = integer("n", n, at_least=2, at_most=_MAX_USERS if two else None)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS if two else None)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     if rows.min() < _LEAST_ENTRY:
         raise DomainError(f"channel must have entries >= {_LEAST_ENTRY:g}, got {rows.min():g}")

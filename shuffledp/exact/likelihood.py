@@ -15,13 +15,12 @@ import math
 
 import numpy as np
 
-from ..core.domain import DomainError, integer, real_array
+from ..core.domain import MAX_USERS, DomainError, integer, real_array
 from ..core.engine import log_binomial_probability
 from ..core.randomizers import two_input_rows
 
 __all__ = ["likelihood_ratio", "residual_moment"]
 
-_MAX_USERS = 10**15  # every count must be a double, with room for halves
 _ANGLES = 48  # trapezoid intervals on the upper half of the circle
 _DEPTH = 42.0  # the integrand is cut where it has fallen to e^-42
 
@@ -58,13 +57,13 @@ def likelihood_ratio(channel, histogram, ones=0):
     halfway between k and k + 1, where a Fourier integral gives both without cancellation.
     """
     rows = two_input_rows(channel, full_support=True)
-    counts = real_array("histogram", histogram, at_least=0, at_most=_MAX_USERS)
+    counts = real_array("histogram", histogram, at_least=0, at_most=MAX_USERS)
     if counts.ndim == 0 or counts.shape[-1] != rows.shape[1] or np.any(counts != np.floor(counts)):
         raise DomainError(f"histogram must hold whole numbers, one for each of the {rows.shape[1]} outputs")
-    ones = integer("ones", ones, at_least=0, at_most=_MAX_USERS)
+    ones = integer("ones", ones, at_least=0, at_most=MAX_USERS)
     users = counts.sum(axis=-1)
-    if np.any(users <= ones) or np.any(users > _MAX_USERS):
-        raise DomainError(f"histogram: every n must satisfy ones + 1 <= n <= {_MAX_USERS}, with ones = {ones}")
+    if np.any(users <= ones) or np.any(users > MAX_USERS):
+        raise DomainError(f"histogram: every n must satisfy ones + 1 <= n <= {MAX_USERS}, with ones = {ones}")
     with np.errstate(over="ignore", under="ignore"):
         ratio = rows[1] / rows[0]
     if not (ratio.min() > 0 and ratio.max() < math.inf):

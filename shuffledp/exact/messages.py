@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.bundles import bundle_types, log_multinomial
 from ..core.curves import PrivacyCurve
-from ..core.domain import DomainError, choice, integer, real_array
+from ..core.domain import MAX_USERS, DomainError, choice, integer, real_array
 from ..core.randomizers import two_input_rows
 from .channels import histogram_curve, log_laws, shuffled_channel
 
@@ -99,7 +99,7 @@ def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
     """
     rows = two_input_rows(channel, full_support=True)
     messages = integer("messages", messages, at_least=1, at_most=_MAX_MESSAGES)
-    counts = real_array("histogram", histogram, at_least=0, at_most=10**15)
+    counts = real_array("histogram", histogram, at_least=0, at_most=MAX_USERS)
     if counts.shape != rows[0].shape or np.any(counts != np.floor(counts)):
         raise DomainError(f"histogram must hold {rows.shape[1]} whole numbers, one per output, got {histogram!r}")
     total = int(counts.sum())
@@ -146,7 +146,7 @@ def unbundled_chi_square(channel, n, messages) -> float:
     Claim ``ext.bundle.chi-square``. Exact for every n, up to the rounding of ``rows[1] - rows[0]``.
     """
     rows = two_input_rows(channel, full_support=True)
-    n = integer("n", n, at_least=1, at_most=10**15)
+    n = integer("n", n, at_least=1, at_most=MAX_USERS)
     messages = integer("messages", messages, at_least=1, at_most=_MAX_MESSAGES)
     chi_square = math.fsum((rows[1] - rows[0]) ** 2 / rows[0])
     try:

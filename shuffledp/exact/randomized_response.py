@@ -14,7 +14,7 @@ from decimal import Context, Decimal
 import numpy as np
 
 from ..core.curves import PrivacyCurve, SlowCurve
-from ..core.domain import choice, integer, real
+from ..core.domain import MAX_USERS, choice, integer, real
 from ..core.engine import log_binomial_excess, log_two_group_excess
 from ..core.losses import BinomialLoss
 
@@ -25,7 +25,6 @@ _FINE = Context(prec=400)  # q to 50 digits even where it is e^-700
 _SCANNED_USERS = 1000  # up to here the worst composition is found exactly
 _MIN_EPSILON0 = 1e-15  # below it the parts of e^epsilon0 - 1 are lost
 _MAX_EPSILON0 = 700  # e^epsilon0 must be a double
-_MAX_USERS = 10**15  # every count must be a double, with room for fractions of its spread
 
 
 def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
@@ -68,7 +67,7 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     count over a threshold. With any others the ratio still increases with the count: the best set is a half line.
     """
     epsilon0 = real("epsilon0", epsilon0, at_least=_MIN_EPSILON0, at_most=_MAX_EPSILON0)
-    n = integer("n", n, at_least=2, at_most=_MAX_USERS)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
     name = f"binary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, ones = {ones}, {direction}"
     if isinstance(ones, str):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.domain import integer, real_array
-from .fisher import MAX_USERS, canonical_law, moments
+from ..core.domain import MAX_USERS, integer, real_array
+from .fisher import canonical_law, moments
 
 __all__ = ["BerryEsseen", "berry_esseen"]
 

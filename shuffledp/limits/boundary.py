@@ -13,9 +13,8 @@ import math
 import numpy as np
 
 from ..core.curves import PrivacyCurve
-from ..core.domain import choice, integer, real
+from ..core.domain import MAX_USERS, choice, integer, real
 from ..core.engine import log_two_group_excess
-from .fisher import MAX_USERS
 
 __all__ = ["poisson_distance", "poisson_floor", "poisson_limit", "skellam_limit"]
 

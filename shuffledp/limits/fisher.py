@@ -23,8 +23,6 @@ from ..core.randomizers import RandomizedResponse, two_input_rows
 
 __all__ = ["Moments", "canonical_law", "cumulants", "fisher_constant", "mixture_fisher_constant", "moments"]
 
-MAX_USERS = 10**15  # every count is a double, with room for halves
-
 
 @dataclass(frozen=True)
 class Moments:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.curves import PrivacyCurve
-from ..core.domain import DomainError, choice, integer
+from ..core.domain import MAX_USERS, DomainError, choice, integer
 from ..core.gaussian import gdp
 from ..core.numerics import safe_root
 from ..core.randomizers import two_input_rows
-from .fisher import MAX_USERS, canonical_law, moments
+from .fisher import canonical_law, moments
 
 __all__ = ["GaussianCertificate", "asymmetry_constant", "gdp_certified", "gdp_mu", "gdp_second_order"]
 

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from ..core.domain import DomainError, integer
+from ..core.domain import MAX_USERS, DomainError, integer
 from ..core.randomizers import RandomizedResponse, two_input_rows
-from .fisher import MAX_USERS, Moments, cumulants, moments
+from .fisher import Moments, cumulants, moments
 
 __all__ = ["jsd_expansion", "jsd_lower_bound"]
 

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from ..core.bundles import bundle_types, log_multinomial
-from ..core.domain import DomainError, integer
-from .fisher import MAX_USERS, canonical_law, moments
+from ..core.domain import MAX_USERS, DomainError, integer
+from .fisher import canonical_law, moments
 
 __all__ = ["bundled_fisher_constant", "bundled_mu", "unbundled_mu"]
 

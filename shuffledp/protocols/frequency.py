@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from ..core.curves import calibrate_epsilon0
-from ..core.domain import integer, real
+from ..core.domain import MAX_USERS, integer, real
 from ..core.numerics import log1p_minus
 from ..core.tables import html_table, text_table
 from ..exact.randomized_response import shuffled_rr
 
 __all__ = ["FrequencyEstimate", "calibrate_frequency", "estimate_frequency", "frequency_variance"]
 
-_MAX_USERS = 10**15
 _MAX_EPSILON0 = 600  # e^-epsilon0 / n is still a normal double
 _ANGLES = 96  # trapezoid intervals on the upper half of the circle
 _DEPTH = 42.0  # the integral is cut where its weight is below e^-42
@@ -139,7 +138,7 @@ def calibrate_frequency(n, epsilon, delta) -> float:
     Claim ``shvets26.freq.calibration``. Never calibrate with a Gaussian curve, nor with all others alike: the first
     misses delta by factors up to a thousand, the second by a per cent or two.
     """
-    n = integer("n", n, at_least=2, at_most=_MAX_USERS)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     return calibrate_epsilon0(lambda epsilon0: shuffled_rr(epsilon0, n, "worst"), epsilon, delta)
 
 
@@ -192,7 +191,7 @@ def estimate_frequency(ones_reported, n, epsilon0, alpha=0.05) -> FrequencyEstim
 
 def _parameters(epsilon0, n) -> tuple[float, int]:
     epsilon0 = real("epsilon0", epsilon0, above=0, at_most=_MAX_EPSILON0)
-    return epsilon0, integer("n", n, at_least=2, at_most=_MAX_USERS)
+    return epsilon0, integer("n", n, at_least=2, at_most=MAX_USERS)
 
 
 def _least_ones(reported: int, n: int, epsilon0: float, log_level: float) -> int:

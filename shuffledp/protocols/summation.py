@@ -15,8 +15,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..bounds.blanket import blanket_exact, blanket_mgf, shuffled_rr_gamma
-from ..core.domain import DomainError, GuaranteeWarning, choice, integer, real, real_array
+from ..bounds.blanket import blanket_exact, blanket_mgf
+from ..bounds.histogram import shuffled_rr_constant, shuffled_rr_gamma
+from ..core.domain import MAX_USERS, DomainError, GuaranteeWarning, choice, integer, real, real_array
 from ..core.numerics import safe_root
 from ..core.randomizers import RandomizedResponse
 
@@ -71,14 +72,14 @@ class SummationProtocol:
     """
 
     def __init__(self, n, epsilon, delta, k=None, gamma=None, *, calibration="theorem"):
-        self.n = integer("n", n, at_least=2, at_most=10**15)
+        self.n = integer("n", n, at_least=2, at_most=MAX_USERS)
         self.epsilon = real("epsilon", epsilon, above=0, at_most=10)
         self.delta = real("delta", delta, above=0, below=1)
         setting = self.n, self.epsilon, self.delta
         calibrate = _exact if choice("calibration", calibration, ("theorem", "exact")) == "exact" else _by_theorem
         if isinstance(k, str):
             choice("k", k, ("paper",))
-            k = _nearest_cube_root(Fraction(self.n) / Fraction(_theorem_constant(self.epsilon, self.delta)))
+            k = _nearest_cube_root(Fraction(self.n) / Fraction(shuffled_rr_constant(self.epsilon, self.delta)))
         elif k is not None:
             k = integer("k", k, at_least=1, at_most=10**6)
         if gamma is None:
@@ -221,11 +222,6 @@ def _worst_mse(n: int, k: int, gamma: float) -> float:
     return n / (1 - gamma) ** 2 * (gamma * (k + 2) / (12 * k) + gamma * (1 - gamma) / 4 + rounding)
 
 
-def _theorem_constant(epsilon: float, delta: float) -> float:
-    """The c of Theorem 3.1, gamma = c k/(n-1): at these powers of two nothing is rounded."""
-    return math.ldexp(shuffled_rr_gamma(2, 2**500 + 1, epsilon, delta), 499)
-
-
 def _nearest_cube_root(x: Fraction) -> int:
     """Integer nearest to the cube root of x, at least 1."""
     root = max(1, math.floor(float(x) ** (1 / 3)) - 1)
@@ -256,7 +252,7 @@ def _by_theorem(n: int, epsilon: float, delta: float, k: int | None) -> tuple[in
 
     if k is None:
         gamma(1)  # if even one step is too many, the error says which n would do
-        c = _theorem_constant(epsilon, delta)
+        c = shuffled_rr_constant(epsilon, delta)
 
         def error(k: int) -> float:
             try:
@@ -284,7 +280,7 @@ def _log_excess(n: int, epsilon: float, delta: float, randomizer: RandomizedResp
 
 def _exact(n: int, epsilon: float, delta: float, k: int | None) -> tuple[int, float]:
     """k, the best if none is given, and the least gamma that the exact blanket bound allows."""
-    c = _theorem_constant(min(epsilon, 1.0), delta) / 5  # a first guess; c hardly depends on k
+    c = shuffled_rr_constant(min(epsilon, 1.0), delta) / 5  # a first guess; c hardly depends on k
 
     @functools.cache
     def gamma(k: int) -> float:
@@ -355,7 +351,7 @@ def summation_lower_bound(n, epsilon, delta, K=None, lam=None) -> float:
     private coins, send one message each in one round, and all follow the protocol; the analyzer is arbitrary. Grows
     like n^(1/3) at fixed epsilon and delta, and like log(1/delta)^(2/3). At every K the bound is concave in lam.
     """
-    n = integer("n", n, at_least=2, at_most=10**15)
+    n = integer("n", n, at_least=2, at_most=MAX_USERS)
     epsilon, delta = real("epsilon", epsilon, at_least=0), real("delta", delta, at_least=0, below=1)
     if K is not None:
         K = integer("K", K, at_least=2, at_most=10**6)

@@ -15,9 +15,9 @@ from shuffledp.bounds.blanket import (
     hoeffding_lemma,
     shuffled_ldp_epsilon,
     shuffled_ldp_epsilon0,
-    shuffled_rr_gamma,
     unsound_bennett_delta,
 )
+from shuffledp.bounds.histogram import shuffled_rr_gamma
 from shuffledp.core.domain import DomainError
 from shuffledp.core.randomizers import (
     FiniteChannel,

@@ -5,8 +5,8 @@ import math
 import mpmath as mp
 import pytest
 
-from shuffledp.bounds.blanket import blanket_exact, shuffled_rr_gamma
-from shuffledp.bounds.histogram import shuffled_rr_gamma_sharp
+from shuffledp.bounds.blanket import blanket_exact
+from shuffledp.bounds.histogram import shuffled_rr_gamma, shuffled_rr_gamma_sharp
 from shuffledp.core.domain import DomainError
 from shuffledp.core.randomizers import RandomizedResponse
 from shuffledp.exact.k_ary import shuffled_krr

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import DomainError, shuffled_channel, shuffled_rr
+from shuffledp.claims.checks._exactly import as_floats, neighbouring_laws
 from shuffledp.core.randomizers import FiniteChannel, RandomizedResponse
 
 TRI_A = ((Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 4), Fraction(11, 20)))
@@ -15,26 +16,10 @@ BIN_A = ((Fraction(4, 5), Fraction(1, 5)), (Fraction(1, 2), Fraction(1, 2)))
 HOLE = ((Fraction(1, 2), Fraction(1, 2), Fraction(0)), (Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)))
 
 
-def histogram_law(rows, zeros, ones):
-    law = {(0,) * len(rows[0]): Fraction(1)}
-    for row in [rows[0]] * zeros + [rows[1]] * ones:
-        grown = {}
-        for histogram, chance in law.items():
-            for y, p in enumerate(row):
-                key = tuple(count + (i == y) for i, count in enumerate(histogram))
-                grown[key] = grown.get(key, 0) + chance * p
-        law = grown
-    return law
-
-
 def enumerated(rows, n, ones, order, direction):
-    before, after = histogram_law(rows, n - ones, ones), histogram_law(rows, n - ones - 1, ones + 1)
+    before, after = neighbouring_laws(rows, n, ones)
     p, q = (after, before) if direction == "forward" else (before, after)
     return float(sum(max(p[h] - order * q[h], 0) for h in p))
-
-
-def as_floats(rows):
-    return [[float(p) for p in row] for row in rows]
 
 
 @pytest.mark.parametrize("rows", [TRI_A, BIN_A, HOLE])

@@ -9,6 +9,7 @@ import pytest
 
 import shuffledp as sdp
 from shuffledp import DomainError, RandomizedResponse
+from shuffledp.claims.checks._exactly import as_floats, neighbouring_laws
 from shuffledp.core.divergences import jensen_shannon as of_two_laws
 from shuffledp.core.divergences import midpoint_generator
 from shuffledp.exact.jensen_shannon import _grid, jensen_shannon
@@ -19,22 +20,6 @@ RARE = ((Fraction(999, 1000), Fraction(1, 1000)), (Fraction(1, 50), Fraction(49,
 RARER = ((Fraction(1, 10**6), 1 - Fraction(1, 10**6)), (Fraction(3, 10**6), 1 - Fraction(3, 10**6)))
 TRI_A = ((Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 4), Fraction(11, 20)))
 QUAD_A = tuple(tuple(Fraction(i, 10) for i in row) for row in ((4, 3, 2, 1), (1, 1, 3, 5)))
-
-
-def as_floats(rows):
-    return [[float(p) for p in row] for row in rows]
-
-
-def histogram_law(users):
-    law = {(0,) * len(users[0]): 1}
-    for row in users:
-        grown = {}
-        for histogram, chance in law.items():
-            for y, p in enumerate(row):
-                key = tuple(count + (i == y) for i, count in enumerate(histogram))
-                grown[key] = grown.get(key, 0) + chance * p
-        law = grown
-    return law
 
 
 def divergence(p, q):
@@ -48,8 +33,7 @@ def divergence(p, q):
 
 
 def enumerated(rows, n, ones):
-    others = [rows[0]] * (n - 1 - ones) + [rows[1]] * ones
-    return divergence(histogram_law([*others, rows[0]]), histogram_law([*others, rows[1]]))
+    return divergence(*neighbouring_laws(rows, n, ones))
 
 
 def response(epsilon0, n, ones):

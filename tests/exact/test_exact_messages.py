@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import DomainError, RandomizedResponse, shuffled_channel, shuffled_messages, shuffled_rr
+from shuffledp.claims.checks._exactly import as_floats
 from shuffledp.exact.messages import unbundled_chi_square, unbundled_likelihood_ratio
 
 BINARY = ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1, 4), Fraction(3, 4)))
@@ -15,10 +16,6 @@ BIN_B = ((Fraction(2, 3), Fraction(1, 3)), (Fraction(1, 4), Fraction(3, 4)))
 TRI_A = ((Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 4), Fraction(11, 20)))
 QUAD = (tuple(Fraction(x, 10) for x in (4, 3, 2, 1)), tuple(Fraction(x, 10) for x in (1, 1, 3, 5)))
 HOLE = ((Fraction(1, 2), Fraction(1, 2)), (Fraction(1), Fraction(0)))
-
-
-def as_floats(rows):
-    return [[float(p) for p in row] for row in rows]
 
 
 def law(rows, inputs, messages, bundled):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shuffledp import DomainError, FiniteChannel, RandomizedResponse
+from shuffledp.claims.checks._exactly import as_floats, neighbouring_laws
 from shuffledp.exact.likelihood import likelihood_ratio, residual_moment
 
 BIN_A = ((Fraction(4, 5), Fraction(1, 5)), (Fraction(1, 2), Fraction(1, 2)))
@@ -18,27 +19,11 @@ STEEP = ((Fraction(999999, 10**6), Fraction(1, 10**6)), (Fraction(1, 10**6), Fra
 CHANNELS = [BIN_A, TRI_A, QUAD_A, STEEP]
 
 
-def histogram_law(rows, zeros, ones):
-    law = {(0,) * len(rows[0]): Fraction(1)}
-    for row in [rows[0]] * zeros + [rows[1]] * ones:
-        grown = {}
-        for histogram, chance in law.items():
-            for y, p in enumerate(row):
-                key = tuple(count + (i == y) for i, count in enumerate(histogram))
-                grown[key] = grown.get(key, 0) + chance * p
-        law = grown
-    return law
-
-
-def as_floats(rows):
-    return [[float(p) for p in row] for row in rows]
-
-
 @pytest.mark.parametrize("rows", CHANNELS)
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
 def test_equals_exact_enumeration(rows, n):
     for ones in range(n):
-        before, after = histogram_law(rows, n - ones, ones), histogram_law(rows, n - ones - 1, ones + 1)
+        before, after = neighbouring_laws(rows, n, ones)
         histograms = sorted(before)
         ours = likelihood_ratio(as_floats(rows), histograms, ones)
         exact = [float(after[h] / before[h]) for h in histograms]
@@ -48,7 +33,7 @@ def test_equals_exact_enumeration(rows, n):
 @pytest.mark.parametrize("rows", [BIN_A, STEEP])
 @pytest.mark.parametrize("ones", [1, 13, 60, 79])
 def test_equals_exact_enumeration_of_many_users(rows, ones):
-    before, after = histogram_law(rows, 80 - ones, ones), histogram_law(rows, 79 - ones, ones + 1)
+    before, after = neighbouring_laws(rows, 80, ones)
     histograms = sorted(before)
     exact = [float(after[h] / before[h]) for h in histograms]
     np.testing.assert_allclose(likelihood_ratio(as_floats(rows), histograms, ones), exact, rtol=1e-13)
@@ -125,7 +110,7 @@ def test_it_lies_between_the_least_and_the_largest_single_ratio(counts, share, w
 @pytest.mark.parametrize("order", [2, 3, 4])
 def test_residual_moments_from_the_definition(order):
     n, ones = 12, 5
-    before, after = histogram_law(BIN_A, n - ones, ones), histogram_law(BIN_A, n - ones - 1, ones + 1)
+    before, after = neighbouring_laws(BIN_A, n, ones)
     mean = (n - ones) * Fraction(1, 5) + ones * Fraction(1, 2)
     variance = (n - ones) * Fraction(4, 25) + ones * Fraction(1, 4)
     exact = sum(p * (after[h] / p - 1 - Fraction(3, 10) * (h[1] - mean) / variance) ** order for h, p in before.items())

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from shuffledp import DomainError, GuaranteeWarning, RandomizedResponse, SummationProtocol, summation_lower_bound
-from shuffledp.bounds.blanket import blanket_exact, shuffled_rr_gamma
+from shuffledp.bounds.blanket import blanket_exact
+from shuffledp.bounds.histogram import shuffled_rr_gamma
 from shuffledp.protocols import summation
 
 

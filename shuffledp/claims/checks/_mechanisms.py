@@ -9,23 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
 
-import mpmath as mp
-
-from ..statements import DIGITS
-
 Law = list[tuple[Fraction, Fraction, Fraction]]  # weight under the blanket, r, r'
-
-
-def digits(x: Fraction) -> mp.mpf:
-    """A rational to all the digits that statements are evaluated with, and a few more."""
-    with mp.workdps(DIGITS + 10):
-        return mp.mpf(x.numerator) / x.denominator
-
-
-def exact_log(x: Fraction) -> mp.mpf:
-    """Natural log of a rational, to as many digits."""
-    with mp.workdps(DIGITS + 10):
-        return mp.log(digits(x))
 
 
 def random_rows(seed: str, count: int, outputs: tuple[int, ...] = (2, 3, 4)) -> Iterator[list[list[Fraction]]]:

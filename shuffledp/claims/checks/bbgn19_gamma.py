@@ -19,7 +19,7 @@ from ...core.randomizers import (
 from ..evidence import Tally, check
 from ..ledger import Record
 from ..statements import DIGITS
-from .shvets26 import digits, exact_log
+from ._exactly import digits, exact_log
 
 
 def blanket_mass(rows: list[list[Fraction]]) -> Fraction:

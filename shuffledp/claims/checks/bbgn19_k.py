@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mpmath as mp
 
-from ...bounds.blanket import shuffled_rr_gamma
+from ...bounds.histogram import shuffled_rr_constant
 from ...protocols.summation import SummationProtocol
 from ..evidence import Tally, check
 from ..ledger import Record
@@ -25,6 +25,6 @@ def steps(claim: Record, tally: Tally) -> None:
             for factor in (1 - step, 1 + step):
                 tally.at_most(least, bound(k * factor, **point), **point)
     for epsilon, delta, n in ((1.0, 1e-6, 10**6), (0.5, 1e-8, 10**7), (1.0, 1e-10, 10**12), (0.1, 1e-6, 10**9)):
-        c = shuffled_rr_gamma(2, n, epsilon, delta) * (n - 1) / 2
+        c = shuffled_rr_constant(epsilon, delta)
         k = claim.value(n=n, c=c)
         tally.true(abs(SummationProtocol(n, epsilon, delta, k="paper").k - k) <= 0.5, n=n, c=c)

@@ -27,12 +27,11 @@ from ...exact.randomized_response import shuffled_rr
 from ..evidence import Tally, check
 from ..ledger import Record
 from ..statements import DIGITS
+from ._exactly import digits, exact_log
 from ._mechanisms import (
     amplification_law,
     blanket_bound,
-    digits,
     exact_delta,
-    exact_log,
     mass,
     moments,
     odds,

@@ -15,7 +15,8 @@ from ...core.randomizers import GaussianRandomizer, LaplaceRandomizer, Randomize
 from ..evidence import Tally, check
 from ..ledger import Record
 from ..statements import DIGITS
-from ._mechanisms import amplification_law, blanket_bound, digits, exact_log, mass, moments, ratio_laws, response
+from ._exactly import digits, exact_log
+from ._mechanisms import amplification_law, blanket_bound, mass, moments, ratio_laws, response
 
 ORDERS = (Fraction(1), Fraction(6, 5), Fraction(3))
 

@@ -10,8 +10,7 @@ from itertools import permutations, product
 import mpmath as mp
 import numpy as np
 
-from ...bounds.blanket import shuffled_rr_gamma
-from ...bounds.histogram import shuffled_rr_gamma_sharp
+from ...bounds.histogram import shuffled_rr_gamma, shuffled_rr_gamma_sharp
 from ...core.divergences import hockey_stick
 from ...core.domain import DomainError
 from ...core.four_atoms import log_four_atom_excess
@@ -20,7 +19,8 @@ from ...exact.k_ary import shuffled_krr
 from ...exact.randomized_response import shuffled_rr
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import digits, exact_log, stick
+from ._exactly import digits, exact_log
+from .shvets26 import stick
 
 
 @check("bbgn19.model")

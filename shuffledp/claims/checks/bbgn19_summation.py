@@ -10,12 +10,13 @@ from itertools import product
 import mpmath as mp
 import numpy as np
 
-from ...bounds.blanket import blanket_exact, shuffled_rr_gamma
+from ...bounds.blanket import blanket_exact
+from ...bounds.histogram import shuffled_rr_constant
 from ...core.randomizers import RandomizedResponse
 from ...protocols.summation import SummationProtocol, summation_lower_bound
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import digits
+from ._exactly import digits
 
 SETTINGS = list(product((1, 2, 3, 7), (Fraction(1, 16), Fraction(1, 2), Fraction(7, 8))))
 VALUES = [Fraction(i, 16) for i in (0, 1, 5, 8, 11, 15, 16)]
@@ -129,7 +130,7 @@ def cube_root(claim: Record, tally: Tally) -> None:
     """At n = 10^15 the error is within 0.1 per cent of its limit."""
     n = 10**15
     for delta in (1e-6, 1e-12):
-        c = shuffled_rr_gamma(2, n, 1.0, delta) * (n - 1) / 2
+        c = shuffled_rr_constant(1.0, delta)
         unit = (n / c) ** (1 / 3)
         for point in claim.points(40):
             k = round(point["kappa"] * unit)

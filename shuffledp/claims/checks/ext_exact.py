@@ -13,7 +13,8 @@ from ...core.engine import log_binomial_excess
 from ...exact.randomized_response import shuffled_rr
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import ODDS, digits, exact_log, neighbours, stick
+from ._exactly import digits, exact_log
+from .shvets26 import ODDS, neighbours, stick
 
 
 def _excess(p: Fraction, n: int, t: Fraction) -> Fraction:

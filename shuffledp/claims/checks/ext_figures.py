@@ -13,8 +13,8 @@ from ...core.randomizers import RandomizedResponse
 from ..evidence import Tally, check
 from ..ledger import Record
 from ..statements import DIGITS
+from ._exactly import digits
 from .bbgn19_figures import mean_inverse
-from .shvets26 import digits
 
 
 @check("ext.pb.hoeffding-wins")

@@ -12,7 +12,8 @@ from ...exact.randomized_response import shuffled_rr
 from ...protocols.frequency import frequency_variance, log_upper_tail
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import ODDS, digits, exact_log, law_of_the_count
+from ._exactly import digits, exact_log
+from .shvets26 import ODDS, law_of_the_count
 from .shvets26_frequency import moments
 
 

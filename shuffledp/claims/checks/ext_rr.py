@@ -8,7 +8,8 @@ from itertools import product
 from ...exact.randomized_response import shuffled_rr
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import ODDS, canonical_laws, digits, exact_log
+from ._exactly import digits, exact_log
+from .shvets26 import ODDS, canonical_laws
 
 
 @check("ext.rr.total-variation")

@@ -13,6 +13,7 @@ from ...exact.randomized_response import shuffled_rr
 from ..evidence import Tally, check
 from ..ledger import Record
 from ..statements import DIGITS
+from ._exactly import digits, exact_log
 
 ODDS = (Fraction(3), Fraction(3, 2), Fraction(11))  # e^epsilon0: what makes every probability a rational
 
@@ -24,18 +25,6 @@ def law_of_the_count(inputs: tuple[int, ...], odds: Fraction) -> list[Fraction]:
     for outputs in product((0, 1), repeat=len(inputs)):
         law[sum(outputs)] += math.prod(truth if x == y else lie for x, y in zip(inputs, outputs, strict=True))
     return law
-
-
-def digits(x: Fraction) -> mp.mpf:
-    """A rational to all the digits that statements are evaluated with, and a few more."""
-    with mp.workdps(DIGITS + 10):
-        return mp.mpf(x.numerator) / x.denominator
-
-
-def exact_log(x: Fraction) -> mp.mpf:
-    """Natural log of a rational, to as many digits."""
-    with mp.workdps(DIGITS + 10):
-        return mp.log(digits(x))
 
 
 def canonical_laws(n: int, odds: Fraction) -> tuple[list[Fraction], list[Fraction]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections import defaultdict
 from fractions import Fraction
 from itertools import product
 
@@ -14,9 +12,7 @@ from ...core.randomizers import RandomizedResponse
 from ...limits.fisher import fisher_constant, mixture_fisher_constant, moments
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import digits
-
-Rows = tuple[list[Fraction], list[Fraction]]
+from ._exactly import Rows, as_floats, digits, law_of_the_histogram
 
 
 def channel(rng: random.Random, outputs: int) -> Rows:
@@ -26,16 +22,6 @@ def channel(rng: random.Random, outputs: int) -> Rows:
         parts = [rng.randint(1, 9) for _ in range(outputs)]
         rows.append([Fraction(part, sum(parts)) for part in parts])
     return tuple(rows) if rows[0] != rows[1] else channel(rng, outputs)
-
-
-def law_of_the_histogram(rows: Rows, inputs: tuple[int, ...]) -> dict[tuple[int, ...], Fraction]:
-    """Law of the counts of all outputs, by adding up every sequence of messages of users with these inputs."""
-    outputs = range(len(rows[0]))
-    law = defaultdict(Fraction)
-    for sent in product(outputs, repeat=len(inputs)):
-        chance = math.prod(rows[x][y] for x, y in zip(inputs, sent, strict=True))
-        law[tuple(map(sent.count, outputs))] += chance
-    return law
 
 
 def mean(law: dict, of) -> Fraction:
@@ -74,11 +60,6 @@ def fisher_from_the_definition(rows: Rows, pi: Fraction) -> Fraction:
 def shift(rows: Rows) -> list[Fraction]:
     """``W_1 - W_0``."""
     return [b - a for a, b in zip(*rows, strict=True)]
-
-
-def as_floats(rows: Rows) -> list[list[float]]:
-    """For the library."""
-    return [list(map(float, row)) for row in rows]
 
 
 def cases(count: int, outputs=(2, 3, 4)):

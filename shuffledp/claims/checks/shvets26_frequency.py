@@ -15,7 +15,8 @@ from ...exact.randomized_response import shuffled_rr
 from ...protocols.frequency import calibrate_frequency, frequency_variance
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import ODDS, digits, exact_log, law_of_the_count
+from ._exactly import digits, exact_log
+from .shvets26 import ODDS, law_of_the_count
 
 
 def moments(law: list[Fraction], odds: Fraction) -> tuple[Fraction, Fraction]:

@@ -19,7 +19,7 @@ from ...limits.jensen_shannon import jsd_expansion
 from ..evidence import Tally, check
 from ..ledger import Record
 from ..statements import DIGITS
-from .shvets26 import digits
+from ._exactly import as_floats, digits, neighbouring_laws
 
 CHANNELS = tuple(
     tuple(tuple(Fraction(x, sum(row)) for x in row) for row in rows)
@@ -33,27 +33,9 @@ CHANNELS = tuple(
 )
 
 
-def floats(rows) -> np.ndarray:
-    return np.array([[float(p) for p in row] for row in rows])
-
-
-def histogram_law(users) -> dict[tuple[int, ...], Fraction]:
-    """Law of the histogram of independent messages with these laws, exactly."""
-    law = {(0,) * len(users[0]): Fraction(1)}
-    for row in users:
-        grown: dict[tuple[int, ...], Fraction] = {}
-        for histogram, chance in law.items():
-            for y, p in enumerate(row):
-                key = tuple(count + (i == y) for i, count in enumerate(histogram))
-                grown[key] = grown.get(key, Fraction(0)) + chance * p
-        law = grown
-    return law
-
-
 def neighbours(rows, n: int, k: int):
     """The two laws, as lists over the same histograms."""
-    others = [rows[0]] * (n - 1 - k) + [rows[1]] * k
-    before, after = histogram_law([*others, rows[0]]), histogram_law([*others, rows[1]])
+    before, after = neighbouring_laws(rows, n, k)
     return list(before.values()), [after[h] for h in before]
 
 
@@ -105,16 +87,16 @@ def canonical(claim: Record, tally: Tally) -> None:
     for at in claim.points(40):
         tally.equal(by_moments(**at), claim.value(**at), 1e-30, **at)
     for rows, n in product(CHANNELS, (2, 6)):  # what the comparison with exact values rests on
-        tally.equal(jensen_shannon(floats(rows), n), divergence(*neighbours(rows, n, 0)), 1e-13, n=n)
+        tally.equal(jensen_shannon(as_floats(rows), n), divergence(*neighbours(rows, n, 0)), 1e-13, n=n)
     for rows, n in zip(CHANNELS, (200, 200, 120, 120, 32), strict=True):
         cumulants = {name: digits(value) for name, value in likelihood_cumulants(rows).items()}
         sums = [claim.value(**cumulants, n=m) for m in (n, 2 * n)]
-        errors = [jensen_shannon(floats(rows), m) - total for m, total in zip((n, 2 * n), sums, strict=True)]
-        tally.equal(jsd_expansion(floats(rows), n, 0, 4), sums[0], 1e-13, n=n)
+        errors = [jensen_shannon(as_floats(rows), m) - total for m, total in zip((n, 2 * n), sums, strict=True)]
+        tally.equal(jsd_expansion(as_floats(rows), n, 0, 4), sums[0], 1e-13, n=n)
         if len(rows[0]) == 2:
             tally.at_most(abs(slope(errors, 2) + 5), 0.15, what="slope", n=n)
         else:  # too few users for a slope
-            last = sums[1] - jsd_expansion(floats(rows), 2 * n, 0, 3)
+            last = sums[1] - jsd_expansion(as_floats(rows), 2 * n, 0, 3)
             tally.at_most(abs(errors[1]), abs(last), what="error below the last term", n=2 * n)
 
 
@@ -131,20 +113,20 @@ def proportional(claim: Record, tally: Tally) -> None:
         a, b = rows[0][1], rows[1][1]
         for share, n in product((Fraction(1, 4), Fraction(1, 2), Fraction(4, 5)), (200, 20_000)):
             at = [{"a": digits(a), "b": digits(b), "n": m, "k": int(share * m)} for m in (n, 4 * n)]
-            errors = [jensen_shannon(floats(rows), p["n"], p["k"]) - claim.value(**p) for p in at]
+            errors = [jensen_shannon(as_floats(rows), p["n"], p["k"]) - claim.value(**p) for p in at]
             tally.at_most(abs(slope(errors, 4) + 2), 0.05, what="slope", **at[1])
     for rows in CHANNELS:  # any alphabet: the same constant, by exact rationals for few users
         for n, k in ((3, 1), (6, 3)):
-            tally.equal(jensen_shannon(floats(rows), n, k), divergence(*neighbours(rows, n, k)), 1e-13, n=n, k=k)
+            tally.equal(jensen_shannon(as_floats(rows), n, k), divergence(*neighbours(rows, n, k)), 1e-13, n=n, k=k)
         fisher = digits(exact_fisher(rows, Fraction(1, 2)))
-        tally.equal(fisher_constant(floats(rows), 0.5), fisher, 1e-13)
+        tally.equal(fisher_constant(as_floats(rows), 0.5), fisher, 1e-13)
         users = (48, 96) if len(rows[0]) < 4 else (20, 40)
-        errors = [jensen_shannon(floats(rows), n, n // 2) - fisher / (8 * n) for n in users]
+        errors = [jensen_shannon(as_floats(rows), n, n // 2) - fisher / (8 * n) for n in users]
         tally.at_most(abs(slope(errors, 2) + 2), 0.3, what="slope", outputs=len(rows[0]))
     rows, scaled = CHANNELS[0], {"limit": [], "k/n": []}  # the limit of k/n in place of k/n
     for n in (10**2, 10**4, 10**6):
         k = n // 4 + math.isqrt(n)
-        exact = jensen_shannon(floats(rows), n, k)
+        exact = jensen_shannon(as_floats(rows), n, k)
         at = {"a": digits(rows[0][1]), "b": digits(rows[1][1]), "n": n, "k": k}
         scaled["k/n"].append(n**2 * (exact - claim.value(**at)))
         scaled["limit"].append(n**2 * (exact - claim.value(**(at | {"k": n // 4}))))
@@ -162,7 +144,7 @@ def second_coefficient(claim: Record, tally: Tally) -> None:
     for rows, n in zip(CHANNELS[2:], (60, 60, 20), strict=True):  # three and four outputs: the library's coefficient
         for share in (0.25, 0.5):
             k = int(share * n)
-            tally.equal(extrapolated(floats(rows), n, k), by_library(floats(rows), n, k), 0.06, n=n, k=k)
+            tally.equal(extrapolated(as_floats(rows), n, k), by_library(as_floats(rows), n, k), 0.06, n=n, k=k)
 
 
 def compare(rows, n: int, share: float, claim: Record, tally: Tally) -> None:
@@ -219,7 +201,7 @@ def smooth_divergences(claim: Record, tally: Tally) -> None:
         users = (400, 800) if len(rows[0]) == 2 else (80, 160)
         found: dict[tuple[str, float], list[float]] = {}
         for n in users:
-            before, after = (np.exp(law).ravel() for law in log_laws(floats(rows), n, k_of(n)))
+            before, after = (np.exp(law).ravel() for law in log_laws(np.array(as_floats(rows)), n, k_of(n)))
             before, after = before[before > 0] / before.sum(), after[before > 0] / after.sum()
             root = (np.sqrt(after) + np.sqrt(before)) ** 2
             hellinger = math.fsum((after - before) ** 2 / root)
@@ -228,11 +210,11 @@ def smooth_divergences(claim: Record, tally: Tally) -> None:
                 ("reverse KL", 1.0, kullback_leibler(before, after)),
                 ("chi-square", 2.0, chi_square(after, before)),
                 ("Hellinger", 0.5, hellinger),
-                ("Jensen-Shannon", 0.25, jensen_shannon(floats(rows), n, k_of(n))),
+                ("Jensen-Shannon", 0.25, jensen_shannon(as_floats(rows), n, k_of(n))),
             ):
                 found.setdefault((name, c), []).append(n * value)
         for (name, c), (first, second) in found.items():
             n = users[1]
-            fisher = fisher_constant(floats(rows), k_of(n) / n)
+            fisher = fisher_constant(as_floats(rows), k_of(n) / n)
             limit = 2 * second - first  # the error falls with 1/n
             tally.equal(limit, n * claim.value(c=c, I=fisher, n=n), 2e-3, what=name, n=n, k=k_of(n))

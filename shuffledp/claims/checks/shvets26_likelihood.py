@@ -12,9 +12,7 @@ import numpy as np
 from ...exact.likelihood import likelihood_ratio, residual_moment
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import digits
-
-Rows = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
+from ._exactly import Rows, as_floats, digits, neighbouring_laws
 
 
 def _tenths(*rows: tuple[int, ...]) -> Rows:
@@ -26,26 +24,10 @@ TERNARY = (_tenths((10, 6, 4), (4, 5, 11)), _tenths((7, 2, 1), (1, 2, 7)))
 QUATERNARY = (_tenths((4, 3, 2, 1), (1, 1, 3, 5)),)
 
 
-def law_of_the_histogram(rows: Rows, inputs: tuple[int, ...]) -> dict[tuple[int, ...], Fraction]:
-    """Law of the histogram that users with these inputs report, by adding up all outputs."""
-    outputs = range(len(rows[0]))
-    law: dict[tuple[int, ...], Fraction] = {}
-    for reports in product(outputs, repeat=len(inputs)):
-        histogram = tuple(reports.count(y) for y in outputs)
-        chance = math.prod(rows[x][y] for x, y in zip(inputs, reports, strict=True))
-        law[histogram] = law.get(histogram, Fraction(0)) + chance
-    return law
-
-
 def ratios(rows: Rows, n: int, ones: int) -> dict[tuple[int, ...], Fraction]:
     """The likelihood ratio of every histogram, from its definition."""
-    others = (1,) * ones + (0,) * (n - 1 - ones)
-    before, after = (law_of_the_histogram(rows, (own, *others)) for own in (0, 1))
+    before, after = neighbouring_laws(rows, n, ones)
     return {histogram: after[histogram] / chance for histogram, chance in before.items()}
-
-
-def floats(rows: Rows) -> list[list[float]]:
-    return [[float(p) for p in row] for row in rows]
 
 
 def singles(rows: Rows) -> dict[str, mp.mpf]:
@@ -58,7 +40,7 @@ def leave_one_out(claim: Record, tally: Tally) -> None:
     for rows, n in product(BINARY, (1, 2, 6)):
         for k in range(n):
             exact = ratios(rows, n, k)
-            ours = likelihood_ratio(floats(rows), list(exact), k)
+            ours = likelihood_ratio(as_floats(rows), list(exact), k)
             for (_, j), value, ratio in zip(exact, ours, exact.values(), strict=True):
                 at = {"a": digits(rows[0][1]), "b": digits(rows[1][1]), "n": n, "k": k, "j": j}
                 tally.equal(claim.value(**at), digits(ratio), 1e-40, **at)
@@ -66,7 +48,7 @@ def leave_one_out(claim: Record, tally: Tally) -> None:
     for rows, n in ((TERNARY[0], 5), (TERNARY[1], 5), (QUATERNARY[0], 4)):
         for k in range(n):
             exact = ratios(rows, n, k)
-            ours = likelihood_ratio(floats(rows), list(exact), k)
+            ours = likelihood_ratio(as_floats(rows), list(exact), k)
             for histogram, value, ratio in zip(exact, ours, exact.values(), strict=True):
                 tally.equal(value, digits(ratio), 1e-13, n=n, k=k, histogram=histogram)
     for at in claim.points(16):
@@ -131,7 +113,7 @@ def pinned(claim: Record, tally: Tally) -> None:
                 equal = k == n - 1 or max(h) == n
                 tally.true(second == 1 if equal else second < 1, n=n, k=k, histogram=h)
     for n, ones in ((10**6, 300_000), (10**9, 10)):  # the library, far beyond any enumeration
-        rows = np.array(floats(TERNARY[0]))
+        rows = np.array(as_floats(TERNARY[0]))
         h = np.floor(n * np.array([0.4, 0.3, 0.3]))
         ratio = likelihood_ratio(rows, h, ones)
         for m, sign in ((ones, 1), (ones + 1, -1)):

@@ -18,8 +18,8 @@ from ...limits.messages import bundled_fisher_constant, bundled_mu, unbundled_mu
 from .. import statements
 from ..evidence import Tally, check
 from ..ledger import Record
-from .shvets26 import digits
-from .shvets26_fisher import Rows, as_floats, channel, fisher_from_the_definition, law_of_the_histogram, mean
+from ._exactly import Rows, as_floats, digits, law_of_the_histogram
+from .shvets26_fisher import channel, fisher_from_the_definition, mean
 
 SIZES = ((2, 1, 3), (2, 2, 3), (2, 3, 2), (2, 4, 2), (3, 2, 2), (3, 1, 3), (4, 2, 2))  # outputs, users, messages
 
