@@ -1,9 +1,19 @@
-"""Make ``pytest --nbval`` stricter: every cell has been run and is compared, and pictures are compared too."""
+"""Make ``pytest --nbval`` stricter: every cell has been run and is compared, and pictures are compared too.
 
+The cells of a notebook stay in one process of a parallel run (``--dist loadgroup``); other tests go where room is.
+"""
+
+import pytest
 from nbval.plugin import IPyNbCell
 from refresh import pictures, same_picture
 
 _compare, _run = IPyNbCell.compare_outputs, IPyNbCell.runtest
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if isinstance(item, IPyNbCell):
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
 
 
 def compare_outputs(self, test, ref, skip_compare=None):

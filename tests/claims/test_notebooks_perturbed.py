@@ -51,7 +51,8 @@ def what_derivations_need(notebook) -> list:
     return kept
 
 
-def assert_that_only_derivations_fail(path, monkeypatch) -> None:
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_every_derivation_fails_on_a_perturbed_ledger(path, monkeypatch):
     monkeypatch.setenv("SHUFFLEDP_PERTURB", "1")
     notebook = nbformat.read(path, as_version=4)
     notebook.cells = what_derivations_need(notebook)
@@ -70,11 +71,6 @@ def assert_that_only_derivations_fail(path, monkeypatch) -> None:
     assert derivations, "a notebook that derives no claim"
     assert {index for index, errors in failed.items() if errors == ["NotDerived"]} == derivations
     assert not [index for index, errors in failed.items() if errors and index not in derivations]
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS[::2], ids=lambda p: p.stem)  # the others: test_notebooks_perturbed_too.py
-def test_every_derivation_fails_on_a_perturbed_ledger(path, monkeypatch):
-    assert_that_only_derivations_fail(path, monkeypatch)
 
 
 def test_what_a_derivation_does_not_need_is_left_out():
