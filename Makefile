@@ -41,7 +41,7 @@ verify: env ## check every claim of the ledger, one line each
 	$(BIN)/shuffledp verify
 
 test: book ## build the book, then run every test and every notebook
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup --ignore tests/book/test_browser.py --nbval --nbval-current-env \
+	$(BIN)/python -m pytest -q -n 2 --ignore tests/book/test_browser.py --nbval --nbval-current-env \
 		--nbval-cell-timeout=120 --nbval-sanitize-with notebooks/sanitize.cfg
 
 browser: env ## open every page of the built book in headless Chromium

@@ -1,6 +1,6 @@
 """Make ``pytest --nbval`` stricter: every cell has been run and is compared, and pictures are compared too.
 
-The cells of a notebook stay in one process of a parallel run (``--dist loadgroup``); other tests go where room is.
+The cells of a notebook stay in one process of a parallel run (they share a kernel); other tests go where room is.
 """
 
 import pytest
@@ -10,10 +10,15 @@ from refresh import pictures, same_picture
 _compare, _run = IPyNbCell.compare_outputs, IPyNbCell.runtest
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if isinstance(item, IPyNbCell):
-            item.add_marker(pytest.mark.xdist_group(item.path.name))
+@pytest.hookimpl(optionalhook=True)  # nothing to do where xdist is not used
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class NotebooksWhole(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return nodeid.partition("::")[0] if ".ipynb::" in nodeid else nodeid
+
+    return NotebooksWhole(config, log)
 
 
 def compare_outputs(self, test, ref, skip_compare=None):
