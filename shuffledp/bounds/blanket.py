@@ -13,6 +13,7 @@ of the tail bound, come the same formulas divided by e: ``divide_by_e=True``.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import MAX_USERS, DomainError, choice, integer, real
 from ..core.engine import log_binomial_probability
-from ..core.four_atoms import LEAST_PAIRS, log_finite_excess, log_four_atom_excess, window
+from ..core.four_atoms import log_finite_excess, log_four_atom_excess, window
 from ..core.numerics import expm1_minus, safe_root
 from ..core.randomizers import GaussianRandomizer, GenericRandomizer, RandomizedResponse, Randomizer
 from .lattice import log_gaussian_excess
@@ -578,12 +579,12 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
     paired = isinstance(randomizer, (RandomizedResponse, GenericRandomizer))
     evaluate = _pair_excess if paired else _finite_excess
 
-    def log_delta(epsilon: np.ndarray) -> np.ndarray:
-        return np.max([evaluate(law, gamma, epsilon0, epsilon, n) for law in laws], axis=0) - math.log(n)
+    def log_delta(epsilon: np.ndarray, rough: bool = False) -> np.ndarray:
+        return np.max([evaluate(law, gamma, epsilon0, epsilon, n, rough) for law in laws], axis=0) - math.log(n)
 
-    quick = paired and n * gamma * laws[0].weight[0] > 10 * LEAST_PAIRS  # else many a value is a sum
-    return (PrivacyCurve if quick else SlowCurve)(
+    return PrivacyCurve(
         log_delta,
+        rough=functools.partial(log_delta, rough=True),
         scale=max(math.sqrt(gamma * float(law.weight @ (law.r - law.r_prime) ** 2) / n) for law in laws),
         name=f"blanket, exact, {randomizer!r}, n = {n}",
         kind="upper bound",
@@ -613,19 +614,21 @@ def _gaussian_exact(randomizer: GaussianRandomizer, n: int) -> PrivacyCurve:
     )
 
 
-def _pair_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int) -> np.ndarray:
+def _pair_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
     """For two equally likely ratios and a third of 1: large/small = e^epsilon0, so that no difference cancels."""
     pair, large, small = gamma * law.weight[0], law.r[0], law.r_prime[0]
     third = gamma * law.weight[2] if len(law.weight) == 3 else 0.0
     mean = -np.expm1(epsilon)
     values = (-large * np.expm1(epsilon - epsilon0), -small * np.expm1(epsilon + epsilon0), mean, 0.0)
-    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), values, mean)
+    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), values, mean, rough)
 
 
-def _finite_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int) -> np.ndarray:
-    weights, logs = np.append(gamma * law.weight, 1 - gamma), np.full(len(epsilon), -np.inf)
-    for i, one in enumerate(map(float, epsilon)):
-        values = np.append(law.r - math.exp(one) * law.r_prime, 0.0)
-        if values.max() > 0:
-            logs[i] = log_finite_excess(n, weights, values, -math.expm1(one))
+def _finite_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
+    first = np.argsort(-law.r / law.r_prime, kind="stable")  # the largest value of r - e^epsilon r' comes first
+    weights = np.append(gamma * law.weight[first], 1 - gamma)
+    values = law.r[first] - np.exp(epsilon)[:, None] * law.r_prime[first]
+    values = np.append(values, np.zeros((len(epsilon), 1)), axis=1)
+    logs, some = np.full(len(epsilon), -np.inf), values[:, 0] > 0
+    if some.any():
+        logs[some] = log_finite_excess(n, weights, values[some], -np.expm1(epsilon[some]), rough)
     return logs

@@ -37,6 +37,9 @@ class PrivacyCurve:
         From here on delta is exactly 0 (pure differential privacy), or ``inf``.
     scale : float, optional
         mu of the curve's Gaussian limit, where it has one: where `epsilon` looks first.
+    rough : callable, optional
+        As ``log_delta``, much quicker and not to be relied on: `epsilon` inverts it first, and what it finds is
+        corrected by a few values of ``log_delta``. Needs `scale`.
     loss_laws : tuple
         The privacy-loss laws, one per direction, of which the curve is the larger; empty where they are not known.
         `shuffledp.compose` needs them.
@@ -53,6 +56,7 @@ class PrivacyCurve:
         accuracy: float = 1e-12,
         epsilon_max: float = math.inf,
         scale: float | None = None,
+        rough: Callable[[np.ndarray], np.ndarray] | None = None,
         loss_laws: tuple = (),
     ):
         if kind not in self.KINDS:
@@ -63,6 +67,7 @@ class PrivacyCurve:
         self.accuracy = accuracy
         self.epsilon_max = epsilon_max
         self.scale = scale
+        self._rough = rough
         self.loss_laws = loss_laws
 
     def __repr__(self) -> str:
@@ -121,15 +126,71 @@ class PrivacyCurve:
         out = self._invert(np.log(deltas.ravel()) - self.accuracy)
         return float(out[0]) if deltas.ndim == 0 else out.reshape(deltas.shape)
 
-    def _values(self, epsilon: np.ndarray) -> np.ndarray:
-        """Log delta of a flat array that is known to be in range."""
+    def _values(self, epsilon: np.ndarray, log_delta=None) -> np.ndarray:
+        """Log delta, or what is given for it, of a flat array that is known to be in range."""
         out = np.full(epsilon.shape, -np.inf)
         inside = epsilon < self.epsilon_max
         if inside.any():
-            out[inside] = self._log_delta(epsilon[inside])
+            out[inside] = (log_delta or self._log_delta)(epsilon[inside])
         return out
 
     def _invert(self, goal: np.ndarray) -> np.ndarray:
+        """For every goal an evaluated epsilon with ``log_delta(epsilon) <= goal``, and hardly a smaller one."""
+        tolerance = max(_FINEST, 1e-2 * self.accuracy)
+        if self._rough is None:
+            return self._search(self._values, goal, tolerance)
+        out = self._corrected(goal, tolerance)
+        for i in np.flatnonzero(np.isnan(out)):
+            out[i] = self._find(float(goal[i]), tolerance)
+        return out
+
+    def _corrected(self, goal: np.ndarray, tolerance: float) -> np.ndarray:
+        """Where the rough curve reaches each goal, corrected by secants; nan where that does not lead to the goal.
+
+        Heights are ``sqrt(-log delta)``, nearly linear in epsilon. Every round evaluates two points around the
+        corrected one, closer than the tolerance, and two that are farther out by a small part of the correction.
+        """
+        out = np.full(goal.shape, np.nan)
+
+        def rough(epsilon: np.ndarray) -> np.ndarray:
+            with np.errstate(all="ignore"):
+                logs = self._values(epsilon, self._rough)
+            return np.where(np.isnan(logs), -np.inf, logs)
+
+        def excess(values, epsilon: np.ndarray) -> np.ndarray:
+            logs = values(epsilon.ravel()).reshape(epsilon.shape)
+            return np.sqrt(np.maximum(-logs, 0)) - np.sqrt(-goal[rows])[:, None]
+
+        try:
+            start = self._search(rough, goal, 1e-6)
+            rows = np.flatnonzero((start > 1e-3 * self.scale) & (start < 0.999 * self.epsilon_max))
+            points = start[rows, None]
+            beside = excess(rough, points * (1 + _BESIDE))
+            slope = (beside[:, 1] - beside[:, 0]) / (points[:, 0] * (_BESIDE[1] - _BESIDE[0]))
+            heights = excess(self._values, points)
+            for _ in range(_MAX_CORRECTIONS):
+                index, best = np.arange(rows.size), np.argmin(np.abs(heights), axis=1)
+                step = -heights[index, best] / slope
+                middle = points[index, best] + step
+                kept = np.abs(step) < 0.5 * middle  # false for nan as well
+                rows, index, step, middle, slope = rows[kept], index[kept], step[kept], middle[kept], slope[kept]
+                if not rows.size:
+                    break
+                near = 0.4 * tolerance * middle
+                far = np.maximum(0.01 * np.abs(step), 4 * near)
+                points = middle[:, None] + np.stack([-far, -near, near, far], axis=1)
+                heights = excess(self._values, points)
+                first, index = np.argmax(heights >= 0, axis=1), np.arange(rows.size)
+                high = points[index, first]
+                open_ = (first == 0) | (high - points[index, first - 1] > tolerance * high)
+                out[rows[~open_]] = high[~open_]
+                slope = np.where(far > 100 * near, (heights[:, 3] - heights[:, 0]) / (2 * far), slope)
+                rows, slope, points, heights = rows[open_], slope[open_], points[open_], heights[open_]
+        except ArithmeticError:  # too few users for the rough curve
+            pass
+        return out
+
+    def _search(self, log_delta, goal: np.ndarray, tolerance: float) -> np.ndarray:
         """The first crossing below each goal, from above: an evaluated epsilon with ``log_delta(epsilon) <= goal``.
 
         All goals are bracketed on one grid, near the Gaussian limit's epsilon where it is known; then every round
@@ -147,16 +208,15 @@ class PrivacyCurve:
             grid = np.unique(grid)
         else:
             grid = min(self.epsilon_max, 1.0) * _COARSE
-        values = self._values(grid)
+        values = log_delta(grid)
         while grid[0] > 0 and not values[0] > goal.max():
             lower = np.append(0.0, grid[0] * _QUARTERS)
-            grid, values = np.append(lower, grid), np.append(self._values(lower), values)
+            grid, values = np.append(lower, grid), np.append(log_delta(lower), values)
         while not values.min() <= goal.min():
             if not grid[-1] < 1e300:
                 raise DomainError(f"delta is never reached: {self.name} stays above it at every epsilon")
             higher = np.unique(np.minimum(_FARTHER * grid[-1], self.epsilon_max))
-            grid, values = np.append(grid, higher), np.append(values, self._values(higher))
-        tolerance = max(_FINEST, 1e-2 * self.accuracy)
+            grid, values = np.append(grid, higher), np.append(values, log_delta(higher))
         out = np.zeros(goal.shape)
         rows = np.flatnonzero(~(values[0] <= goal))
         points, logs = np.tile(grid, (rows.size, 1)), np.tile(values, (rows.size, 1))
@@ -179,29 +239,12 @@ class PrivacyCurve:
             steps = np.sort(np.minimum(np.maximum(steps, low), high), axis=1)
             ends = near_logs[:, 1:3]
             points = np.concatenate([low, steps, high], axis=1)
-            logs = np.concatenate([ends[:, :1], self._values(steps.ravel()).reshape(steps.shape), ends[:, 1:]], axis=1)
+            logs = np.concatenate([ends[:, :1], log_delta(steps.ravel()).reshape(steps.shape), ends[:, 1:]], axis=1)
         raise ArithmeticError(f"{self.name} could not be inverted: it is not a decreasing function of epsilon")
 
+    def _find(self, goal: float, rtol: float) -> float:
+        """The same for one goal, in few evaluations and none far from the root."""
 
-class SlowCurve(PrivacyCurve):
-    """A curve whose values take long: each epsilon is found on its own, in few evaluations and none far from the root.
-
-    Parameters
-    ----------
-    rtol : float
-        Relative width of the bracket in which the search stops, on its safe side.
-    **description
-        As for `PrivacyCurve`; `scale` is needed.
-    """
-
-    def __init__(self, log_delta, *, scale: float, rtol: float = 1e-12, **description):
-        super().__init__(log_delta, scale=scale, **description)
-        self._rtol = rtol
-
-    def _invert(self, goal: np.ndarray) -> np.ndarray:
-        return np.array([self._invert_one(float(one)) for one in goal])
-
-    def _invert_one(self, goal: float) -> float:
         def excess(epsilon: float) -> float:
             return _excess_over(float(self._values(np.array([epsilon]))[0]), goal)
 
@@ -224,7 +267,26 @@ class SlowCurve(PrivacyCurve):
                 return 0.0
             point, step = other, 2 * step + (0.02 * other if side else -0.02 * other)
         low, high = (point, other) if side else (other, point)
-        return safe_root(excess, low, high, rtol=self._rtol)
+        return safe_root(excess, low, high, rtol=rtol)
+
+
+class SlowCurve(PrivacyCurve):
+    """A curve whose values take long: each epsilon is found on its own, in few evaluations and none far from the root.
+
+    Parameters
+    ----------
+    rtol : float
+        Relative width of the bracket in which the search stops, on its safe side.
+    **description
+        As for `PrivacyCurve`; `scale` is needed.
+    """
+
+    def __init__(self, log_delta, *, scale: float, rtol: float = 1e-12, **description):
+        super().__init__(log_delta, scale=scale, **description)
+        self._rtol = rtol
+
+    def _invert(self, goal: np.ndarray) -> np.ndarray:
+        return np.array([self._find(float(one), self._rtol) for one in goal])
 
 
 def _excess_over(log_delta: float, goal: float) -> float:
@@ -244,6 +306,8 @@ _AROUND = 1 + np.array([-0.1, -0.02, -0.004, 0.004, 0.02, 0.1])
 _FARTHER = np.array([1.2, 1.6, 2.5, 5.0])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
+_BESIDE = np.array([-1e-5, 1e-5])
+_MAX_CORRECTIONS = 6
 _QUARTERS = np.array([0.25, 0.5, 0.75])
 _LADDER = np.array([3e-2, 1e-4, 1e-8])
 

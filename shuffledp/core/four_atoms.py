@@ -34,7 +34,7 @@ _ECHOES, _TURNS = 2**12, 2**17  # echoes evaluated, and turns or returns of a ph
 _LOOK = 2**12  # turns of a law with many values that are looked at; echoes of the second half must be all but nothing
 
 
-def log_four_atom_excess(n: int, weights, values, mean):
+def log_four_atom_excess(n: int, weights, values, mean, rough: bool = False):
     r"""Log of :math:`E(G_1 + \dots + G_n)_+` for independent, identically distributed four-valued terms.
 
     Parameters
@@ -47,6 +47,8 @@ def log_four_atom_excess(n: int, weights, values, mean):
         ``g1 > 0 > g2`` with ``g1 + g2 <= 0``, and ``g3, g4 <= 0``.
     mean : float or array
         ``E G``, at most 0, computed by the caller without cancellation.
+    rough : bool
+        A quick value that nothing vouches for, see `log_excess_by_contour`.
 
     Returns
     -------
@@ -64,29 +66,33 @@ def log_four_atom_excess(n: int, weights, values, mean):
     scale = values[:, 0]
     values = values / scale[:, None]
     logs = np.full(len(mean), np.nan)
-    if n * weights[0] > LEAST_PAIRS:
-        logs = log_excess_by_contour(n, weights, values, mean / scale)
+    if rough or n * weights[0] > LEAST_PAIRS:
+        logs = log_excess_by_contour(n, weights, values, mean / scale, rough)
     for i in np.flatnonzero(np.isnan(logs)):
         logs[i] = _pair_sum(n, weights, values[i])
     logs += np.log(scale)
     return float(logs[0]) if scalar else logs
 
 
-def log_finite_excess(n: int, weights, values, mean: float) -> float:
+def log_finite_excess(n: int, weights, values, mean, rough: bool = False) -> np.ndarray:
     r"""Log of :math:`E(G_1 + \dots + G_n)_+` for terms with any finite law, or a density given at quadrature nodes.
 
     Parameters
     ----------
     n : int
         Number of terms.
-    weights, values : sequence of float
-        The law of G; at least one value positive.
-    mean : float
-        ``E G``, at most 0, computed by the caller without cancellation.
+    weights : ndarray
+        Probabilities of the law of G.
+    values : ndarray
+        Its values, one law per row; the first is the largest, and positive.
+    mean : ndarray
+        ``E G`` of every row, at most 0, computed by the caller without cancellation.
+    rough : bool
+        A quick value that nothing vouches for, see `log_excess_by_contour`.
 
     Returns
     -------
-    float
+    ndarray
         Natural log, by `log_excess_by_contour`.
 
     Raises
@@ -94,29 +100,34 @@ def log_finite_excess(n: int, weights, values, mean: float) -> float:
     ArithmeticError
         If the integrand has not died out after its peak (n is too small for the integral), or is nearly periodic.
     """
-    order = np.argsort(values)[::-1]
-    weights, values = np.asarray(weights, float)[order], np.asarray(values, float)[order]
-    scale = values[0]
-    values, mean = values / scale, mean / scale
-    _, law = _saddle(n, weights, values)
+    scale = values[:, 0]
+    values, mean = values / scale[:, None], mean / scale
+    if not rough:
+        _, laws = _saddle(n, weights, values)
+        if any(_too_few(n, law, row) for law, row in zip(laws, values, strict=True)):
+            raise ArithmeticError(f"n = {n} terms are too few for the integral")
+    logs = log_excess_by_contour(n, weights, values, mean, rough)
+    if np.isnan(logs).any():
+        raise ArithmeticError(f"the sum of n = {n} terms is nearly periodic")
+    return np.log(scale) + logs
+
+
+def _too_few(n: int, law: np.ndarray, values: np.ndarray) -> bool:
+    """Whether the integrand may not have died out between its peak and its echoes."""
     spread = math.sqrt(n * (law @ (values - law @ values) ** 2))
     heavy = 1 + int(np.argmax(law[1:]))
     turn = 2 * math.pi / (values[0] - values[heavy])  # of the first value's phase
     # between echoes the first value alone, seen n law[0] times, must be enough to keep the integrand down, to e^-25
-    few = n * law[0] < 15 or turn < 20 / spread
+    if n * law[0] < 15 or turn < 20 / spread:
+        return True
     # up to half a turn of the widest phase, log|phi|^n <= -(2/pi^2) (spread u)^2; beyond, by the first value alone
-    widest = math.pi / (values[0] - values[-1])
+    widest = math.pi / (values[0] - values.min())
     least = min(1 - math.cos(2 * math.pi * widest / turn), 1 - math.cos(0.8 * 2 * math.pi))
-    if not few and (widest < 12 / spread or n * law[0] * law[heavy] * least < -math.log(_TOLERANCE)):
-        between = np.linspace(9 / spread, 0.8 * turn, 1024)
-        characteristic = np.abs(np.exp(1j * between[:, None] * values) @ law)
-        few = n * math.log(characteristic.max()) > math.log(_TOLERANCE)
-    if few:
-        raise ArithmeticError(f"n = {n} terms are too few for the integral")
-    (log,) = log_excess_by_contour(n, weights, values[None, :], np.array([mean]))
-    if math.isnan(log):
-        raise ArithmeticError(f"the sum of n = {n} terms is nearly periodic")
-    return math.log(scale) + float(log)
+    if widest >= 12 / spread and n * law[0] * law[heavy] * least >= -math.log(_TOLERANCE):
+        return False
+    between = np.linspace(9 / spread, 0.8 * turn, 1024)
+    characteristic = np.abs(np.exp(1j * between[:, None] * values) @ law)
+    return n * math.log(characteristic.max()) > math.log(_TOLERANCE)
 
 
 def tilted(weights: np.ndarray, values: np.ndarray, theta) -> np.ndarray:
@@ -231,7 +242,9 @@ _ECHO_STEP = 0.8
 _ECHO = _ECHO_STEP * np.arange(-8, 9)
 
 
-def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def log_excess_by_contour(
+    n: int, weights: np.ndarray, values: np.ndarray, mean: np.ndarray, rough: bool = False
+) -> np.ndarray:
     r"""Log of :math:`E(G_1+\dots+G_n)_+ = \frac1\pi\int_0^\infty \mathrm{Re}\,e^{nK(s)}/s^2\,du` on
     :math:`s = \theta + iu`, for any finite law of G whose first value is the largest, 1; one per row of values.
 
@@ -242,6 +255,8 @@ def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean:
     set are left out, which together are below 1e-11 of the result; the set is evaluated. Where it is too large the
     entry is nan: the value cannot be vouched for. (With more than four values, whose phases hardly ever come into step
     again, the first 4096 turns are looked at instead; the echoes of the second half must be below 1e-14.)
+
+    Where ``rough`` the echoes are left out: a quick value, about right for most n, that nothing vouches for.
     """
     theta, law = _saddle(n, weights, values)
     exponents = theta[:, None] * values
@@ -268,6 +283,8 @@ def log_excess_by_contour(n: int, weights: np.ndarray, values: np.ndarray, mean:
     square = slant * slant
     integrand = height * (np.cos(angle) * (1 - square) + 2 * np.sin(angle) * slant) / (1 + square) ** 2
     main = _STEP * (integrand.sum(axis=1) - 0.5 * integrand[:, 0])
+    if rough:
+        return n * np.log1p(total) + np.log(np.maximum(main, 1e-3) / (math.pi * theta**2 * spread))
     with np.errstate(invalid="ignore", divide="ignore"):
         main = main + _echoes(n, values, law, away, center, theta, spread, main)
         return n * np.log1p(total) + np.log(main / (math.pi * theta**2 * spread))
@@ -296,8 +313,8 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
     best = np.argmin(lasting + returns, axis=1)
     lasting, returns, drift = lasting[rows, best], returns[rows, best], off[rows, best]
     stop = np.ceil(2 * full / _TOLERANCE)  # all turns from here on together are below the tolerance
-    for i in np.flatnonzero(np.minimum(lasting + returns, stop) > 2000):
-        stop[i] = min(stop[i], _last_turn(turns[i], alive[i], 4 * full[i] / _TOLERANCE))
+    for i in np.flatnonzero(np.minimum(lasting + returns, stop) > 500):
+        stop[i] = min(stop[i], _last_turn(turns[i], strength[i], 4 * full[i] / _TOLERANCE))
     plain = ~(lasting + returns < stop)
     lasting, returns = np.where(plain, stop, lasting), np.where(plain, 0, returns)
     endless = ~((lasting <= _TURNS) & (returns <= _TURNS) & (main > 0))
@@ -330,38 +347,41 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
             kept = ~np.isnan(added[row])
             row, turn = row[kept], turn[kept]
         block = 4 * _ECHOES // law.shape[1]
+        slight = 0.02 * _TOLERANCE / np.bincount(row, minlength=len(theta))  # so many of them may be left out
         for first in range(0, row.size, block):
             some, turn_some = row[first : first + block], turn[first : first + block]
             x, width = away[some], spread[some, None]
             u = (np.rint(turn_some[:, None] * turns[some]) * x * law[some]).sum(axis=1, keepdims=True)
             u = 2 * math.pi * n * u / width**2
             turned = law[some] * np.exp(1j * u * x)
-            kept = n * np.log(np.abs(turned.sum(axis=1))) > -depth[some, 0] - 12
+            height = full[some] / turn_some**2 * np.abs(turned.sum(axis=1)) ** n
+            late += np.bincount(some, height * main[some] * (turn_some > _LOOK / 2), minlength=len(theta))
+            kept = height > slight[some]
             some, turn_some, u, turned, width = some[kept], turn_some[kept], u[kept], turned[kept], width[kept]
             phi = np.einsum("ej,ejv->ev", turned, near[some])
             u = u + _ECHO / width
             echo = np.exp(n * (np.log(phi) + 1j * u * center[some, None])) / (1 + 1j * u / theta[some, None]) ** 2
             echo = _ECHO_STEP * echo.real.sum(axis=1)
             added += np.bincount(some, echo, minlength=len(theta))
-            late += np.bincount(some, np.abs(echo) * (turn_some > _LOOK / 2), minlength=len(theta))
     added[endless & ~(late < 1e-3 * _TOLERANCE * main)] = np.nan
     return added
 
 
-def _last_turn(turns: np.ndarray, alive: np.ndarray, full: float) -> float:
-    r"""The turn from which on the echoes that one phase leaves alive make up less than the tolerance.
+def _last_turn(turns: np.ndarray, strength: np.ndarray, full: float) -> float:
+    r"""The turn from which on the echoes, of the size :math:`A/m^2` each at most, make up less than the tolerance.
 
     With the denominators :math:`q_k` of the continued fraction of t, any two of :math:`q_k` consecutive multiples of t
     are at least :math:`\|q_{k-1}t\|` apart from each other, so that at most :math:`1 + 2a/\|q_{k-1}t\|` of them
-    come nearer to whole numbers than a.
+    come nearer to whole numbers than a, for every a. Their factors :math:`e^{-Sx^2}` hence sum to at most
+    :math:`1 + \sqrt{\pi/S}/\|q_{k-1}t\|`.
     """
     best = math.inf
-    for t, a in zip(turns, alive, strict=True):
-        before, q, x = 0.0, 1.0, float(abs(_from_whole(t)))
-        while a < 0.25 and x > 1e-9 and q < best:
+    for t, s in zip(turns.tolist(), strength.tolist(), strict=True):
+        before, q, x = 0.0, 1.0, abs(t - round(t))
+        while s > 50 and x > 1e-9 and q < best:
             before, q, x = q, math.floor(1 / x) * q + before, 1 / x % 1
-            many = 1 + math.floor(2 * a / max(abs(_from_whole(before * t)), 1e-30))
-            best = min(best, max(q, np.ceil(full * many / q)))
+            many = 1 + math.sqrt(math.pi / s) / max(abs(before * t - round(before * t)), 1e-30)
+            best = min(best, max(q, math.ceil(full * many / q)))
     return best
 
 

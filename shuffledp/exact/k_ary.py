@@ -6,14 +6,15 @@ probability :math:`p = 1/(e^{\varepsilon_0}+k-1)` each. One user's symbol change
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
 
-from ..core.curves import PrivacyCurve, SlowCurve
+from ..core.curves import PrivacyCurve
 from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_call, log_binomial_probability
-from ..core.four_atoms import LEAST_PAIRS, log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
+from ..core.four_atoms import log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
 
 __all__ = ["shuffled_krr"]
 
@@ -61,12 +62,12 @@ def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     n = integer("n", n, at_least=2, at_most=10**12)
     parts = {"third": (_third,), "first": (_first,), "worst": (_third, _first)}[others]
 
-    def log_delta(epsilon: np.ndarray) -> np.ndarray:
-        return np.minimum(np.max([part(k, epsilon0, n, epsilon) for part in parts], axis=0) - math.log(n), 0.0)
+    def log_delta(epsilon: np.ndarray, rough: bool = False) -> np.ndarray:
+        return np.minimum(np.max([part(k, epsilon0, n, epsilon, rough) for part in parts], axis=0) - math.log(n), 0.0)
 
-    quick = n > 10 * LEAST_PAIRS * (math.expm1(epsilon0) + k)  # else many a value is a sum
-    return (PrivacyCurve if quick else SlowCurve)(
+    return PrivacyCurve(
         log_delta,
+        rough=functools.partial(log_delta, rough=True),
         scale=math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0),
         name=f"{k}-ary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, others {others}",
         kind="exact",
@@ -75,18 +76,18 @@ def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     )
 
 
-def _third(k: int, epsilon0: float, n: int, epsilon: np.ndarray) -> np.ndarray:
+def _third(k: int, epsilon0: float, n: int, epsilon: np.ndarray, rough: bool) -> np.ndarray:
     """All others at a third symbol; swapping the first two symbols shows that both directions are the same."""
     growth = math.exp(epsilon0)
     p = 1 / (math.expm1(epsilon0) + k)
     gain = np.exp(epsilon) * np.expm1(epsilon0 - epsilon)  # e^epsilon0 - e^epsilon
     loss = -np.expm1(epsilon)
     return log_four_atom_excess(
-        n, (p, p, growth * p, (k - 3) * p), (gain, -np.expm1(epsilon + epsilon0), loss / growth, loss), loss
+        n, (p, p, growth * p, (k - 3) * p), (gain, -np.expm1(epsilon + epsilon0), loss / growth, loss), loss, rough
     )
 
 
-def _first(k: int, epsilon0: float, n: int, epsilon: np.ndarray) -> np.ndarray:
+def _first(k: int, epsilon0: float, n: int, epsilon: np.ndarray, rough: bool) -> np.ndarray:
     r"""All others at the first symbol: the larger direction.
 
     With :math:`u = e^{\varepsilon_0}`, counts F and S of the first and the second symbol and c = 1 - 1/u, the ratio of
@@ -97,22 +98,16 @@ def _first(k: int, epsilon0: float, n: int, epsilon: np.ndarray) -> np.ndarray:
     p = 1 / (math.expm1(epsilon0) + k)
     weights = np.array([p, math.exp(epsilon0) * p, (k - 2) * p])
     rise = np.array([math.expm1(epsilon0), math.expm1(-epsilon0), 0.0])  # of the likelihood ratio, by message
-    forward, reverse = -np.expm1(epsilon), np.expm1(-epsilon)
-    return np.maximum(
-        _first_directed(n, weights, rise + forward[:, None], forward, True),
-        _first_directed(n, weights, -rise + reverse[:, None], reverse, False) + epsilon,
-    )
-
-
-def _first_directed(n: int, weights: np.ndarray, values: np.ndarray, mean: np.ndarray, forward: bool) -> np.ndarray:
-    """Log of the expected positive part of n terms with these values for the second, the first and any other symbol."""
+    mean = np.concatenate([-np.expm1(epsilon), np.expm1(-epsilon)])
+    forward = np.arange(mean.size) < epsilon.size
+    values = np.where(forward, 1, -1)[:, None] * rise + mean[:, None]
     scale = values.max(axis=1)
-    logs = np.full(len(mean), np.nan)
-    if n * weights[0] > _MANY:
-        logs = log_excess_by_contour(n, weights, values / scale[:, None], mean / scale) + np.log(scale)
+    logs = np.full(mean.size, np.nan)
+    if rough or n * p > _MANY:
+        logs = log_excess_by_contour(n, weights, values / scale[:, None], mean / scale, rough) + np.log(scale)
     for i in np.flatnonzero(np.isnan(logs)):
-        logs[i] = _first_sum(n, weights, values[i], float(mean[i]), forward)
-    return logs
+        logs[i] = _first_sum(n, weights, values[i], float(mean[i]), bool(forward[i]))
+    return np.maximum(logs[forward], logs[~forward] + epsilon)
 
 
 def _first_sum(n: int, weights: np.ndarray, values: np.ndarray, mean: float, forward: bool) -> float:
