@@ -22,6 +22,7 @@ from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import MAX_USERS, DomainError, choice, integer, real
 from ..core.engine import log_binomial_probability
 from ..core.four_atoms import log_finite_excess, log_four_atom_excess, window
+from ..core.losses import TermLaw
 from ..core.numerics import expm1_minus, safe_root
 from ..core.randomizers import GaussianRandomizer, GenericRandomizer, RandomizedResponse, Randomizer
 from .lattice import log_gaussian_excess
@@ -578,6 +579,10 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
     laws = randomizer.ratio_laws()
     paired = isinstance(randomizer, (RandomizedResponse, GenericRandomizer))
     evaluate = _pair_excess if paired else _finite_excess
+    if isinstance(randomizer, RandomizedResponse):
+        terms = (TermLaw("blanket", randomizer.k, epsilon0, n),)
+    else:
+        terms = (TermLaw("clones", 2, epsilon0, n),) if paired else ()
 
     def log_delta(epsilon: np.ndarray, rough: bool = False) -> np.ndarray:
         return np.max([evaluate(law, gamma, epsilon0, epsilon, n, rough) for law in laws], axis=0) - math.log(n)
@@ -590,6 +595,7 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
         kind="upper bound",
         accuracy=1e-10,
         epsilon_max=epsilon0,
+        term_laws=terms,
     )
 
 

@@ -32,7 +32,8 @@ class PrivacyCurve:
         What kind of number delta is. Only exact values and upper bounds are guarantees.
     accuracy : float
         Relative accuracy of delta: the computed delta is within a factor ``1 +- accuracy`` of the curve's true value
-        (absolutely of ``log_delta`` where delta underflows). `epsilon` allows for it.
+        (absolutely of ``log_delta`` where delta underflows, or 1e-14 of its size, what a double holds, where that is
+        larger). `epsilon` allows for it.
     epsilon_max : float
         From here on delta is exactly 0 (pure differential privacy), or ``inf``.
     scale : float, optional
@@ -43,6 +44,9 @@ class PrivacyCurve:
     loss_laws : tuple
         The privacy-loss laws, one per direction, of which the curve is the larger; empty where they are not known.
         `shuffledp.compose` needs them.
+    term_laws : tuple
+        The laws of terms, of whose curves this is the largest; empty where they are not known. `shuffledp.certify`
+        needs them.
     """
 
     KINDS = ("exact", "upper bound", "lower bound", "limit")
@@ -58,6 +62,7 @@ class PrivacyCurve:
         scale: float | None = None,
         rough: Callable[[np.ndarray], np.ndarray] | None = None,
         loss_laws: tuple = (),
+        term_laws: tuple = (),
     ):
         if kind not in self.KINDS:
             raise ValueError(f"kind must be one of {self.KINDS}, got {kind!r}")
@@ -69,6 +74,7 @@ class PrivacyCurve:
         self.scale = scale
         self._rough = rough
         self.loss_laws = loss_laws
+        self.term_laws = term_laws
 
     def __repr__(self) -> str:
         return f"<PrivacyCurve: {self.name} ({self.kind})>"

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from .engine import log_binomial_call, log_binomial_outer, log_binomial_probability
+from .engine import log_binomial_outer, log_binomial_probability
 from .numerics import expm1_minus
 
 __all__ = [
@@ -26,11 +26,14 @@ __all__ = [
     "window",
 ]
 
-LEAST_PAIRS = 3000.0  # n w from which the integral is tried; its half-period echoes have size e^(-4 n w)
-_LONG = 5 * 10**6  # terms of the sum, at most
+# n w from which the integral is tried, whose half-period echoes have size e^(-4 n w): for four values, and for three,
+# of which the sum is quick
+LEAST_PAIRS, MANY_PAIRS = 3000.0, 1e5
+_LONG = 2 * 10**6  # terms of the sum, at most
 _BLOCK = 2**15  # of them at once
-_TOLERANCE = 1e-11  # of the result: what the echoes left out may make up
+_TOLERANCE = 3e-11  # of the result: what the echoes left out may make up
 _ECHOES, _TURNS = 2**12, 2**17  # echoes evaluated, and turns or returns of a phase looked at, at most
+_FEWEST = 100  # occurrences of either of two values expected, for the integral
 _LOOK = 2**12  # turns of a law with many values that are looked at; echoes of the second half must be all but nothing
 
 
@@ -66,7 +69,8 @@ def log_four_atom_excess(n: int, weights, values, mean, rough: bool = False):
     scale = values[:, 0]
     values = values / scale[:, None]
     logs = np.full(len(mean), np.nan)
-    if rough or n * weights[0] > LEAST_PAIRS:
+    pairs = n * weights[0]
+    if rough or pairs > (LEAST_PAIRS if 0 < weights[2] < 1 - 2 * weights[0] else MANY_PAIRS):
         logs = log_excess_by_contour(n, weights, values, mean / scale, rough)
     for i in np.flatnonzero(np.isnan(logs)):
         logs[i] = _pair_sum(n, weights, values[i])
@@ -158,7 +162,7 @@ def _saddle(n: int, weights: np.ndarray, values: np.ndarray):
         slope = n * center - 2 / theta
         curvature = n * ((weighted * values).sum(axis=-1) - center * center) + 2 / theta**2
         step = theta - slope / curvature
-        done = np.abs(step - theta) < 0.03 * theta
+        done = (np.abs(step - theta) < 0.03 * theta) & (curvature * (step - theta) ** 2 < 0.1)
         if done.all():
             return theta, law
         low, high = np.where(slope < 0, theta, low), np.where(slope < 0, high, theta)
@@ -176,46 +180,36 @@ def window(n, p) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pair_sum(n: int, weights: np.ndarray, values: np.ndarray) -> float:
-    r"""A sum over the pair count T, and over those values of the first count at which the third kind matters.
+    r"""A sum over the pair count T, and over those values of the second count at which the third kind matters.
 
-    Given T and the count R of the third kind the first count :math:`N_1` is Bin(T, 1/2), and the sum of the terms is
-    :math:`\Delta(N_1 - \tau)` with :math:`\Delta = g_1 - g_2` and :math:`\tau = \tau_0 + cR \ge T/2` linear in R. With
+    Given T and the count R of the third kind the second count N is Bin(T, 1/2), and the sum of the terms is
+    :math:`\Delta(\tau - N)` with :math:`\Delta = g_1 - g_2` and :math:`\tau = \tau_0 - cR \le T/2` linear in R. With
     the mean :math:`\bar\tau` of :math:`\tau` given T,
 
-    .. math:: E[(N_1-\tau)_+ \mid T] = E[(N_1-\bar\tau)_+ \mid T]
-        + \sum_j P(N_1 = j \mid T)\,\bigl\{E[(j-\tau)_+ \mid T] - (j-\bar\tau)_+\bigr\} ,
+    .. math:: E[(\tau-N)_+ \mid T] = E[(\bar\tau-N)_+ \mid T]
+        + \sum_j P(N = j \mid T)\,\bigl\{E[(\tau-j)_+ \mid T] - (\bar\tau-j)_+\bigr\} ,
 
-    where both parts are binomial excesses and the braces are positive, of account only where :math:`\tau` may be j.
+    where the first part is what `_running_tails` sums, and the braces are a binomial excess, positive and of account
+    only where :math:`\tau` may be j. The third kind is the one that is rarer where the sum is positive.
     """
+    _, law = _saddle(n, weights, values)
+    if law[2] > law[3]:
+        weights, values, law = (x[[0, 1, 3, 2]] for x in (weights, values, law))
     w, rest = weights[0], weights[2] + weights[3]
     g1, g2, g3, g4 = values
     delta, c = g1 - g2, (g4 - g3) / (g1 - g2)
-    _, law = _saddle(n, weights, values)
-    pair = law[0] + law[1]
-    low, high = window(n, pair)
+    low, high = window(n, law[0] + law[1])
     if high - low > _LONG:
         raise ArithmeticError(f"no evaluator vouches for a sum of n = {n} terms with weights {weights.tolist()}")
     totals = np.arange(low, high + 1)
     others = n - totals
     rho, complement = (weights[2] / rest, weights[3] / rest) if rest > 0 else (0.0, 1.0)
-    base = (-g2 * totals - g4 * others) / delta
+    room = (g1 * totals + g4 * others) / delta
     log_pair = log_binomial_probability(np.array([float(n)]), 2 * w, rest, totals, totals - 2 * w * n)
-    peaks, sums = [], []
-
-    def add(logs: np.ndarray) -> None:
-        peak = logs.max(initial=-np.inf)
-        if peak > -np.inf:
-            peaks.append(peak)
-            sums.append(np.exp(logs - peak).sum())
-
-    for begin in range(0, totals.size, _BLOCK):
-        part = slice(begin, begin + _BLOCK)
-        some = np.maximum(totals[part], 1)
-        call = log_binomial_call(some, 0.5, 0.5, base[part] + c * rho * others[part])
-        add(np.where(totals[part] > 0, log_pair[part] + call, -np.inf))
+    logs = [_running_tails(totals, log_pair, (g1 * totals + (rho * g3 + complement * g4) * others) / delta)]
     if 0 < rho < 1 and c != 0:
         share = law[2] / max(law[2] + law[3], 1e-300)
-        ends = np.sort([base + c * end for chance in (rho, share) for end in window(others, chance)], axis=0)
+        ends = np.sort([room - c * end for chance in (rho, share) for end in window(others, chance)], axis=0)
         first = np.maximum(np.ceil(ends[0]), 0)
         count = np.maximum(np.minimum(np.floor(ends[-1]), totals) - first + 1, 0).astype(int)
         if count.sum() > _LONG:
@@ -225,12 +219,66 @@ def _pair_sum(n: int, weights: np.ndarray, values: np.ndarray) -> float:
             index = np.arange(begin, min(begin + _BLOCK, last[-1]))
             row = np.searchsorted(last, index, side="right")
             j = first[row] + (index - (last - count)[row])
-            excess = log_binomial_outer(others[row], rho, complement, (j - base[row]) / c)
+            excess = log_binomial_outer(others[row], rho, complement, (room[row] - j) / c)
             log_half = log_binomial_probability(totals[row], 0.5, 0.5, j, j - totals[row] / 2)
-            add(log_pair[row] + log_half + excess + math.log(abs(c)))
-    if not peaks:
+            logs.append(_log_sum(log_pair[row] + log_half + excess + math.log(abs(c))))
+    if max(logs) == -math.inf:
         raise ArithmeticError("the sum over the pair count found no outcome above the threshold")
-    return math.log(delta) + max(peaks) + math.log(np.exp(np.array(peaks) - max(peaks)) @ np.array(sums))
+    return math.log(delta) + _log_sum(np.array(logs))
+
+
+def _running_tails(totals: np.ndarray, log_pair: np.ndarray, tau: np.ndarray) -> float:
+    r"""Log of :math:`\sum_T P(T)\,E(\tau_T - N_T)_+` for :math:`N_T \sim \mathrm{Bin}(T, 1/2)`, consecutive T and a
+    linear :math:`\tau_T \le T/2` with slope between 0 and 1.
+
+    With m the last count below :math:`\tau_T`, :math:`b_T` its probability and :math:`L_T` that of fewer,
+    :math:`E(\tau_T-N_T)_+ = E(m-N_T)_+ + (\tau_T-m)(L_T+b_T)`. From T to T + 1 where m stays L falls by half the
+    probability of m - 1, and :math:`E(m-N_T)_+` by :math:`\tfrac12 L_T`; where m grows L grows by :math:`\tfrac12 b_T`,
+    and :math:`E(m-N_T)_+` by :math:`\tfrac12(L_T+b_T)`. Cumulative sums give them all, from both ends
+    to where the tails are largest.
+    """
+    possible = tau > 0
+    if not possible.any():
+        return -math.inf
+    totals, log_pair, tau = totals[possible], log_pair[possible], tau[possible]
+    m = np.ceil(tau) - 1
+    log_b = log_binomial_probability(totals, 0.5, 0.5, m, m - totals / 2)
+    joint = log_pair + log_b
+    some = np.flatnonzero(joint > joint.max() - 60)
+    some = slice(some[0], some[-1] + 1)
+    totals, log_pair, tau, m, log_b = totals[some], log_pair[some], tau[some], m[some], log_b[some]
+    top = int(np.argmax(log_pair + log_b))
+    if max(log_b.max() - log_b[top], log_pair.max() - log_pair[top]) > 690:  # too wide for doubles
+        return _log_sum(log_pair + log_binomial_outer(totals, 0.5, 0.5, tau))
+    b, pair = np.exp(log_b - log_b[top]), np.exp(log_pair - log_pair[top])
+    stays = m[1:] == m[:-1]
+    share = tau / totals
+    rate = totals * math.log(2) + tau * np.log(share) + (totals - tau) * np.log1p(-share)  # the tail is about e^-rate
+    largest = int(np.argmin(rate))
+    (fewer_first, excess_first), (fewer_last, excess_last) = (b[i] * _fair_tail(totals[i], m[i]) for i in (0, -1))
+    rise = np.where(stays, -(b * m / (totals - m + 1))[:-1], b[:-1]) / 2
+    fewer = _accumulated(fewer_first, rise, fewer_last, largest)
+    rise = np.where(stays, -fewer[:-1], (fewer + b)[:-1]) / 2
+    excess = _accumulated(excess_first, rise, excess_last, largest)
+    return float(log_pair[top] + log_b[top] + np.log(pair @ (excess + (tau - m) * (fewer + b))))
+
+
+def _fair_tail(total: float, m: float) -> np.ndarray:
+    """For a fair binomial count N the probability of fewer than m, and E(m-N)_+, in units of the probability of m."""
+    down = np.arange(min(m, 5 * math.sqrt(total) + 40))
+    shares = np.cumprod((m - down) / (total - m + down + 1))
+    return np.array([shares.sum(), shares @ (down + 1)])
+
+
+def _accumulated(first: float, rise: np.ndarray, last: float, turn: int) -> np.ndarray:
+    """The sequence with the given differences, up to the turn from its first value on, then back from its last one."""
+    before, after = np.append(first, rise[:turn]), np.append(last, -rise[:turn:-1])
+    return np.append(np.cumsum(before), np.cumsum(after)[::-1])[: rise.size + 1]
+
+
+def _log_sum(logs: np.ndarray) -> float:
+    peak = float(logs.max(initial=-math.inf))
+    return peak if peak == -math.inf else peak + math.log(np.exp(logs - peak).sum())
 
 
 _STEP, _STEPS = 0.27, 32  # of the integral over the peak, in standard deviations
@@ -285,6 +333,8 @@ def log_excess_by_contour(
     main = _STEP * (integrand.sum(axis=1) - 0.5 * integrand[:, 0])
     if rough:
         return n * np.log1p(total) + np.log(np.maximum(main, 1e-3) / (math.pi * theta**2 * spread))
+    if law.shape[1] <= 4:  # few occurrences of one of the first two values are no peak but a comb
+        main = np.where(n * law[:, :2].min(axis=1) > _FEWEST, main, np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
         main = main + _echoes(n, values, law, away, center, theta, spread, main)
         return n * np.log1p(total) + np.log(main / (math.pi * theta**2 * spread))

@@ -15,7 +15,7 @@ import numpy as np
 
 from .engine import log_binomial_probability
 
-__all__ = ["BinomialLoss", "GaussianLoss", "spread"]
+__all__ = ["BinomialLoss", "GaussianLoss", "TermLaw", "spread"]
 
 _EXACT = Context(prec=50)
 
@@ -79,6 +79,20 @@ class BinomialLoss:
         ones = np.ones(count.shape)
         log_q = log_binomial_probability(self.n * ones, flip * ones, keep * ones, count + whole, distance)
         return (log_ratio, log_q + log_ratio) if self.rising else (-log_ratio, log_q)
+
+
+@dataclass(frozen=True)
+class TermLaw:
+    r"""Names the law of G where :math:`\delta = \tfrac1n\,E(G_1+\dots+G_n)_+`: what `shuffledp.certify` needs to know.
+
+    ``kind`` is "blanket" (k-ary randomized response), "clones" (k is 2), or what the others hold in k-ary randomized
+    response, "third" or "first".
+    """
+
+    kind: str
+    k: int
+    epsilon0: float
+    n: int
 
 
 def spread(loss: np.ndarray, log_p: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp import shuffled_krr, shuffled_rr
+from shuffledp import RandomizedResponse, blanket_exact, clones, shuffled_krr, shuffled_rr
 
 CURVES = [shuffled_rr(1.0, 1000), shuffled_rr(1.0, 1000, ones=300), shuffled_krr(10, 1.0, 200)]
 
@@ -68,3 +68,31 @@ def test_large_n_is_exact_and_not_cut_off():
     assert scaled[1] == pytest.approx(scaled[0], rel=1e-3, abs=0) and scaled[2] == pytest.approx(
         scaled[1], rel=1e-4, abs=0
     )
+
+
+@pytest.mark.parametrize(
+    "curve, epsilon, delta",
+    [
+        (clones(40, 1000), 1.0, 0.9999999999999978),
+        (clones(100, 10**6), 1.0, 0.9999999999999999),
+        (clones(20, 1000), 19.0, 0.632119906728655),
+        (clones(37.5, 1000), 36.5, 0.6321205588285412),
+        (clones(1, 1000), 0.9999999, 4.725737711351535e-96),
+        (clones(1, 2), math.nextafter(1, 0), 6.623455872045793e-17),
+        (blanket_exact(RandomizedResponse(5, 100.0), 1000), 1.0, 0.9999999999999999),
+        (blanket_exact(RandomizedResponse(10, 1.0), 200), 0.9999999, 1.2192945000407922e-134),
+        (shuffled_krr(3, 30, 10**6), 29.0, 0.6321204652523108),
+        (shuffled_krr(3, 8, 12), 7.9992, 8.016584854349075e-13),
+        (shuffled_krr(5, 8, 100), 7.9992, 2.412673930763705e-81),
+        (shuffled_krr(10, 22.8, 996), 22.7999999, 4.70246503441185e-15),
+        (shuffled_krr(10, 28.5, 100, "first"), 28.4999999, 9.999999613086563e-08),
+        (shuffled_krr(4, 6, 300, "first"), 5.9999999, 1.0832457741155836e-08),
+    ],
+    ids=lambda value: f"{value.name}" if hasattr(value, "name") else f"{value:.3g}",
+)
+def test_corners_of_the_domain(curve, epsilon, delta):
+    """Subtracting e^epsilon from e^epsilon0, or a rare count from the total, loses the digits of what is left.
+
+    The values are enclosed by `shuffledp.certify`.
+    """
+    assert curve.delta(epsilon) == pytest.approx(delta, rel=1e-12, abs=0)
