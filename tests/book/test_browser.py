@@ -28,19 +28,35 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-MODES = {"light": {}, "dark": {"scheme": "dark"}, "phone": {"width": 390}}
 # Flaws of the stock theme, on every page: the search button and the theme switch are named otherwise than they read,
 # and the header lies outside the landmarks.
 THEME_FLAWS = {"label-content-name-mismatch", "region"}
-# Thousands of small pieces, whose contrast would take most of the time: one piece of code of each colour is enough.
-PIECES = ["mjx-container", "div.highlight"]
-SAMPLE_CODE = """() => {
+# Thousands of small pieces would take most of axe-core's time: formulas give way to a word, code loses its colours but
+# for one piece of each, and contrast is looked at once for every combination of colours and type.
+THIN = """() => {
+    for (const formula of document.querySelectorAll("mjx-container")) formula.replaceWith("formula");
     const seen = new Set();
     for (const piece of document.querySelectorAll("div.highlight span[class]")) {
-        if (!seen.has(piece.className)) piece.dataset.sample = "";
+        if (seen.has(piece.className)) piece.replaceWith(piece.textContent);
         seen.add(piece.className);
     }
-    return seen.size;
+}"""
+SAMPLE = """() => {
+    const seen = new Set();
+    for (const element of document.querySelectorAll("[data-sample]")) delete element.dataset.sample;
+    for (const element of document.body.querySelectorAll("*")) {
+        const text = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+        if (!text || !element.getClientRects().length) continue;
+        const style = getComputedStyle(element);
+        const look = [style.color, style.fontSize, style.fontWeight];
+        for (let up = element; up; up = up.parentElement) {
+            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(up);
+            look.push(backgroundColor, backgroundImage, opacity);
+            if (!/^rgba.*[ ,]0\\)$/.test(backgroundColor)) break;
+        }
+        if (!seen.has(String(look))) element.dataset.sample = "";
+        seen.add(String(look));
+    }
 }"""
 
 STATE = """() => {
@@ -100,13 +116,9 @@ def browser():
 
 @pytest.fixture
 def tab(browser, base, request):
-    """A fresh tab in the mode asked for; collects what goes wrong and refuses requests that leave the site."""
-    mode = MODES[getattr(request, "param", "light")]
-    context = browser.new_context(
-        viewport={"width": mode.get("width", 1280), "height": 900},
-        color_scheme=mode.get("scheme", "light"),
-        reduced_motion="reduce",
-    )
+    """A fresh tab as wide as asked for; collects what goes wrong and refuses requests that leave the site."""
+    width = getattr(request, "param", 1280)
+    context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
     context.set_default_timeout(120_000)  # milliseconds; a busy machine is no fault of the page
     page = context.new_page()
     page.problems = []
@@ -132,18 +144,31 @@ def open_page(tab, address):
     tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def flaws(tab, contrast=True):
-    """What axe-core finds, by rule, without the known flaws of the theme."""
-    options = {"preload": False, "resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": contrast}}}
-    runs = [({"exclude": [[piece] for piece in PIECES]}, options)]
-    if contrast and tab.evaluate(SAMPLE_CODE):
-        runs.append(({"include": [["[data-sample]"]]}, {**options, "runOnly": ["color-contrast"]}))
+def flaws(tab):
+    """What axe-core finds on the thinned page, by rule, without the known flaws of the theme."""
+    tab.evaluate(THIN)
+    return axe(tab, None, {"rules": {"color-contrast": {"enabled": False}}}) | faint(tab)
+
+
+def faint(tab):
+    """What axe-core finds on the contrast of text, on a sample with every combination of colours and type."""
+    tab.evaluate(SAMPLE)
+    return axe(tab, {"include": [["[data-sample]"]]}, {"runOnly": ["color-contrast"]})
+
+
+def axe(tab, context, options):
+    options = {"preload": False, "resultTypes": ["violations"], **options}
     found = {}
-    for context, chosen in runs:
-        for flaw in axe_playwright.Axe().run(tab, context, chosen).response["violations"]:
-            if flaw["id"] not in THEME_FLAWS:
-                found.setdefault(flaw["id"], []).extend(node["html"][:200] for node in flaw["nodes"])
+    for flaw in axe_playwright.Axe().run(tab, context, options).response["violations"]:
+        if flaw["id"] not in THEME_FLAWS:
+            found[flaw["id"]] = [node["html"][:200] for node in flaw["nodes"]]
     return found
+
+
+def assert_all_is_shown(tab):
+    state = tab.evaluate(STATE)
+    assert state["typeset"] >= state["formulas"] and state["errors"] == []
+    assert state["overflow"] <= 0 and state["clipped"] == [] and state["unreachable"] == []
 
 
 def test_there_are_pages():
@@ -151,14 +176,22 @@ def test_there_are_pages():
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("tab", MODES, indirect=True)
-def test_page(tab, base, name, request):
-    # in light colours as a file on disk, else from a server
-    open_page(tab, (SITE / name).as_uri() if "light" in request.node.name else base + name)
-    state = tab.evaluate(STATE)
-    assert state["typeset"] >= state["formulas"] and state["errors"] == []
-    assert state["overflow"] <= 0 and state["clipped"] == [] and state["unreachable"] == []
-    assert flaws(tab, contrast="phone" not in request.node.name) == {}  # the phone has the colours of light
+def test_page_from_disk_in_both_colours(tab, name):
+    open_page(tab, (SITE / name).as_uri())
+    assert_all_is_shown(tab)
+    assert flaws(tab) == {}
+    tab.emulate_media(color_scheme="dark")
+    tab.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    assert faint(tab) == {}
+    assert tab.problems == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("tab", [390], indirect=True, ids=["phone"])
+def test_page_from_a_server_on_a_phone(tab, base, name):
+    open_page(tab, base + name)
+    assert_all_is_shown(tab)
+    assert flaws(tab) == {}
     assert tab.problems == []
 
 

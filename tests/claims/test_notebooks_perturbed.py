@@ -57,7 +57,7 @@ def what_derivations_need(notebook) -> list:
 
 @pytest.fixture(scope="module")
 def run():
-    """Runs sources where the ledger serves every statement with its slip; returns the names of the errors they raise."""
+    """Runs sources where every statement is replaced by its slip; returns the names of the errors they raise."""
     with subprocess.Popen(
         [sys.executable, HERE.with_name("run_cells.py")],
         cwd=NOTEBOOKS[0].parent,
