@@ -22,10 +22,10 @@ from ..core.curves import PrivacyCurve, SlowCurve
 from ..core.domain import MAX_USERS, DomainError, choice, integer, real
 from ..core.engine import log_binomial_probability
 from ..core.four_atoms import log_finite_excess, log_four_atom_excess, window
+from ..core.lattice import log_gaussian_excess
 from ..core.losses import TermLaw
 from ..core.numerics import expm1_minus, safe_root
 from ..core.randomizers import GaussianRandomizer, GenericRandomizer, RandomizedResponse, Randomizer
-from .lattice import log_gaussian_excess
 
 __all__ = [
     "bennett_lemma",

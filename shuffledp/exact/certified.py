@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ..core.balls import mean_excess
 from ..core.curves import PrivacyCurve
 from ..core.domain import DomainError, real
 from ..core.losses import BinomialLoss, TermLaw
-from .balls import mean_excess
 
 __all__ = ["certify"]
 

@@ -26,7 +26,7 @@ from shuffledp import (
     shuffled_rr,
 )
 from shuffledp.claims.checks._exactly import law_of_the_histogram
-from shuffledp.exact.balls import mean_excess
+from shuffledp.core.balls import mean_excess
 
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):

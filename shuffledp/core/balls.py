@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from ..core.domain import DomainError
+from .domain import DomainError
 
 __all__ = ["mean_excess"]
 

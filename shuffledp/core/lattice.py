@@ -19,7 +19,7 @@ import math
 import numpy as np
 from scipy.special import ndtr
 
-from ..core.four_atoms import saddle
+from .four_atoms import saddle
 
 __all__ = ["log_gaussian_excess"]
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp.bounds import lattice
 from shuffledp.bounds.blanket import blanket_exact
+from shuffledp.core import lattice
 from shuffledp.core.gaussian import gaussian_curve
 from shuffledp.core.randomizers import GaussianRandomizer
 
