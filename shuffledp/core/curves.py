@@ -163,20 +163,19 @@ class PrivacyCurve:
                 logs = self._values(epsilon, self._rough)
             return np.where(np.isnan(logs), -np.inf, logs)
 
-        def excess(values, epsilon: np.ndarray) -> np.ndarray:
-            logs = values(epsilon.ravel()).reshape(epsilon.shape)
-            return np.sqrt(np.maximum(-logs, 0)) - np.sqrt(-goal[rows])[:, None]
+        def excess(epsilon: np.ndarray) -> np.ndarray:
+            logs = self._values(epsilon.ravel()).reshape(epsilon.shape)
+            return np.sqrt(np.clip(-logs, 0, 1e300)) - np.sqrt(-goal[rows])[:, None]
 
         try:
-            start = self._search(rough, goal, 1e-6)
+            start = self._search(rough, goal, 1e-2, inner=True)
             rows = np.flatnonzero((start > 1e-3 * self.scale) & (start < 0.999 * self.epsilon_max))
-            points = start[rows, None]
-            beside = excess(rough, points * (1 + _BESIDE))
-            slope = (beside[:, 1] - beside[:, 0]) / (points[:, 0] * (_BESIDE[1] - _BESIDE[0]))
-            heights = excess(self._values, points)
+            points = start[rows, None] * _BESIDE
+            heights = excess(points)
+            slope = (heights[:, 1] - heights[:, 0]) / (points[:, 1] - points[:, 0])
             for _ in range(_MAX_CORRECTIONS):
                 index, best = np.arange(rows.size), np.argmin(np.abs(heights), axis=1)
-                step = -heights[index, best] / slope
+                step = -heights[index, best] / np.where(slope > 0, slope, np.nan)
                 middle = points[index, best] + step
                 kept = np.abs(step) < 0.5 * middle  # false for nan as well
                 rows, index, step, middle, slope = rows[kept], index[kept], step[kept], middle[kept], slope[kept]
@@ -185,7 +184,7 @@ class PrivacyCurve:
                 near = 0.4 * tolerance * middle
                 far = np.maximum(0.01 * np.abs(step), 4 * near)
                 points = middle[:, None] + np.stack([-far, -near, near, far], axis=1)
-                heights = excess(self._values, points)
+                heights = excess(points)
                 first, index = np.argmax(heights >= 0, axis=1), np.arange(rows.size)
                 high = points[index, first]
                 open_ = (first == 0) | (high - points[index, first - 1] > tolerance * high)
@@ -196,12 +195,12 @@ class PrivacyCurve:
             pass
         return out
 
-    def _search(self, log_delta, goal: np.ndarray, tolerance: float) -> np.ndarray:
+    def _search(self, log_delta, goal: np.ndarray, tolerance: float, inner: bool = False) -> np.ndarray:
         """The first crossing below each goal, from above: an evaluated epsilon with ``log_delta(epsilon) <= goal``.
 
         All goals are bracketed on one grid, near the Gaussian limit's epsilon where it is known; then every round
         evaluates, for all of them at once, a ladder of points around an interpolated guess, and keeps the first step
-        of the ladder that is low enough.
+        of the ladder that is low enough. With ``inner`` the last guess is returned, not the safe end.
         """
         if goal.size == 0:
             return goal
@@ -230,20 +229,20 @@ class PrivacyCurve:
             first = np.argmax(logs <= goal[rows, None], axis=1)
             index = np.arange(rows.size)
             low, high = points[index, first - 1], points[index, first]
-            out[rows] = high
+            near = np.minimum(np.maximum(first[:, None] + _NEIGHBOURS, 0), points.shape[1] - 1)
+            near_points, near_logs = points[index[:, None], near], logs[index[:, None], near]
+            guess = _interpolate(near_points, near_logs, goal[rows])
+            guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
+            out[rows] = guess if inner else high
             wide = high - low > tolerance * high
             if not wide.any():
                 return out
-            near = np.minimum(np.maximum(first[wide, None] + _NEIGHBOURS, 0), points.shape[1] - 1)
-            near_points, near_logs = points[index[wide, None], near], logs[index[wide, None], near]
-            rows, low, high = rows[wide], low[wide, None], high[wide, None]
-            guess = _interpolate(near_points, near_logs, goal[rows])[:, None]
-            guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
+            rows, ends = rows[wide], near_logs[wide, 1:3]
+            low, high, guess = low[wide, None], high[wide, None], guess[wide, None]
             width = high - low
             ladder = np.maximum(width * _LADDER, 0.4 * tolerance * guess)
             steps = np.concatenate([guess - ladder, guess + ladder, 0.5 * (low + high)], axis=1)
             steps = np.sort(np.minimum(np.maximum(steps, low), high), axis=1)
-            ends = near_logs[:, 1:3]
             points = np.concatenate([low, steps, high], axis=1)
             logs = np.concatenate([ends[:, :1], log_delta(steps.ravel()).reshape(steps.shape), ends[:, 1:]], axis=1)
         raise ArithmeticError(f"{self.name} could not be inverted: it is not a decreasing function of epsilon")
@@ -312,7 +311,7 @@ _AROUND = 1 + np.array([-0.1, -0.02, -0.004, 0.004, 0.02, 0.1])
 _FARTHER = np.array([1.2, 1.6, 2.5, 5.0])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
-_BESIDE = np.array([-1e-5, 1e-5])
+_BESIDE = 1 + np.array([-1e-4, 1e-4])
 _MAX_CORRECTIONS = 6
 _QUARTERS = np.array([0.25, 0.5, 0.75])
 _LADDER = np.array([3e-2, 1e-4, 1e-8])
