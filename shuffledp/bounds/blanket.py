@@ -185,7 +185,7 @@ def _moments(randomizer: Randomizer, epsilon: np.ndarray) -> tuple[np.ndarray, n
     """Per epsilon: ends of the range of L and its second moment, for the worst pair."""
     low, high, second = [], [], []
     for law in randomizer.ratio_laws():
-        value = randomizer.gamma * (law.r - np.exp(epsilon)[:, None] * law.r_prime)
+        value = randomizer.gamma * law.difference(epsilon)
         low.append(value.min(axis=1))
         high.append(value.max(axis=1))
         second.append(value**2 @ law.weight)
@@ -424,8 +424,9 @@ def blanket_mgf(randomizer, n) -> PrivacyCurve:
 
 def _log_mgf(law, gamma: float, epsilon: np.ndarray, n: int) -> np.ndarray:
     """The bound for one pair of inputs; ``theta gamma = tau`` minimises ``n K(tau) - log tau``, which is convex."""
-    a = np.expm1(epsilon)
-    value = law.r - np.exp(epsilon)[:, None] * law.r_prime
+    value = law.difference(epsilon)
+    scale = np.abs(value).max(axis=1)
+    value, a = value / scale[:, None], np.expm1(epsilon) / scale
     weight = gamma * law.weight
     variance = (value + a[:, None]) ** 2 @ weight + (1 - gamma) * a * a  # as much as E G^2 - a^2, to all digits
     tau = (a + np.sqrt(a * a + 4 * variance / n)) / (2 * variance)
@@ -447,7 +448,7 @@ def _log_mgf(law, gamma: float, epsilon: np.ndarray, n: int) -> np.ndarray:
         tau = np.clip(tau - step, 0.3 * tau, np.minimum(3 * tau, ceiling))
         if np.all(np.abs(step) < 1e-4 * tau):  # the minimum is flat: the bound is off by 1e-8
             break
-    return n * log_growth(tau[:, None] * value, tau) - 1 - np.log(tau * n)
+    return n * log_growth(tau[:, None] * value, tau) - 1 - np.log(tau * n) + np.log(scale)
 
 
 _KAPPA = -math.expm1(-0.5)  # 1 - e^-x >= 2 kappa x for 0 <= x <= 1/2
@@ -630,10 +631,9 @@ def _pair_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int
 
 
 def _finite_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
-    first = np.argsort(-law.r / law.r_prime, kind="stable")  # the largest value of r - e^epsilon r' comes first
-    weights = np.append(gamma * law.weight[first], 1 - gamma)
-    values = law.r[first] - np.exp(epsilon)[:, None] * law.r_prime[first]
-    values = np.append(values, np.zeros((len(epsilon), 1)), axis=1)
+    order = np.argsort(-law.r / law.r_prime, kind="stable")  # the largest value of r - e^epsilon r' comes first
+    weights = np.append(gamma * law.weight[order], 1 - gamma)
+    values = np.append(law.difference(epsilon)[:, order], np.zeros((len(epsilon), 1)), axis=1)
     logs, some = np.full(len(epsilon), -np.inf), values[:, 0] > 0
     if some.any():
         logs[some] = log_finite_excess(n, weights, values[some], -np.expm1(epsilon[some]), rough)

@@ -138,6 +138,8 @@ class PrivacyCurve:
         inside = epsilon < self.epsilon_max
         if inside.any():
             out[inside] = (log_delta or self._log_delta)(epsilon[inside])
+        if log_delta is None and np.isnan(out).any():
+            raise ArithmeticError(f"{self.name} has no value at epsilon = {epsilon[np.isnan(out)][0]:g}")
         return out
 
     def _invert(self, goal: np.ndarray) -> np.ndarray:

@@ -211,16 +211,20 @@ def log_two_group_excess(q, zeros, ones, mean, x, log_gain) -> np.ndarray:
     integrand[..., 0] *= 0.5
     integrand[..., -1] *= 0.5
     log_turn = _log1p(w)
-    values = np.stack([(integrand * np.exp(-i * log_turn)).real.sum(axis=-1) for i in _SHIFTS], axis=-1)
-    place = j[..., None] + _SHIFTS
+    radius = log_turn[..., :1].real
+    values = [(integrand * np.exp(-i * (log_turn - radius))).real.sum(axis=-1) for i in _SHIFTS]
+    values, place = np.stack(values, axis=-1), j[..., None] + _SHIFTS
     trusted = (place <= (zeros + 1 - whole)[..., None]) & (place >= (1 - ones - whole)[..., None])
-    noise = 1e-12 * np.exp(-_SHIFTS * log_turn[..., :1].real)  # far from the best j a large circle leaves no more
-    trusted &= values > noise
-    best = np.where(trusted, values, 0.0).max(axis=-1)
-    best = np.where(top[..., 0] < -1e10, np.maximum(best, 1e-12), best)  # below the accuracy of so large a log
-    if not np.all(best > 0):
+    # far from the best j a large circle leaves less than rounding, which grows with what `plain` adds up
+    size = z * np.log1p(first[..., :1].real) - o * np.log1p(second[..., :1].real) + np.abs(exponent) * radius
+    clear = trusted & (values > 1e-12 + np.where(y > 0.3, 4e-15 * size, 0.0))
+    trusted = np.where(clear.any(axis=-1, keepdims=True), clear, trusted & (values > 1e-12))
+    logs = np.log(np.where(trusted, values, 1.0)) - _SHIFTS * radius
+    best = np.where(trusted, logs, -np.inf).max(axis=-1)
+    best = np.where(top[..., 0] < -1e10, np.maximum(best, -28.0), best)  # below the accuracy of so large a log
+    if not np.all(best > -np.inf):
         raise ArithmeticError("the contour integral lost its positive part")
-    return log_gain + top[..., 0] + np.log(best * (angle / (np.pi * _ANGLES)))
+    return log_gain + top[..., 0] + best + np.log(angle / (np.pi * _ANGLES))
 
 
 def _tilted_variance(q, zeros, ones, x):

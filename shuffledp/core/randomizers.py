@@ -44,11 +44,20 @@ class RatioLaw:
         The two densities relative to ``gamma`` times the blanket.
     weight : ndarray
         Their probabilities; ``sum(weight) = 1`` and ``sum(weight r) = sum(weight r') = 1/gamma``.
+    loss : ndarray, optional
+        ``log(r/r')``, where it is known better than from the two.
     """
 
     r: np.ndarray
     r_prime: np.ndarray
     weight: np.ndarray
+    loss: np.ndarray | None = None
+
+    def difference(self, epsilon) -> np.ndarray:
+        """``r - e^epsilon r'``, which does not cancel where the two are close; one row per epsilon."""
+        epsilon = np.asarray(epsilon, float)[..., None]
+        loss = np.log(self.r / self.r_prime) if self.loss is None else self.loss
+        return self.r_prime * np.exp(epsilon) * np.expm1(loss - epsilon)
 
 
 def _epsilon0(value) -> float:
@@ -159,7 +168,7 @@ class Randomizer(ABC):
         if printed:
             g, e0 = self._gamma_inside, self.epsilon0
             return -g * math.exp(-e0) * math.expm1(epsilon + 2 * e0), -g * math.exp(e0) * math.expm1(epsilon - 2 * e0)
-        values = [self.gamma * (law.r - math.exp(epsilon) * law.r_prime) for law in self.ratio_laws()]
+        values = [self.gamma * law.difference(epsilon) for law in self.ratio_laws()]
         return float(min(v.min() for v in values)), float(max(v.max() for v in values))
 
     def amplification_second_moment(self, epsilon, *, printed: bool = False) -> float:
@@ -171,10 +180,7 @@ class Randomizer(ABC):
         if printed:
             g, e0 = self._gamma_inside, self.epsilon0
             return g * math.exp(e0) * (math.exp(2 * epsilon) + 1) - 2 * g * g * math.exp(epsilon - 2 * e0)
-        return max(
-            float(law.weight @ (self.gamma * (law.r - math.exp(epsilon) * law.r_prime)) ** 2)
-            for law in self.ratio_laws()
-        )
+        return max(float(law.weight @ (self.gamma * law.difference(epsilon)) ** 2) for law in self.ratio_laws())
 
     @property
     def _gamma_inside(self) -> float:
@@ -266,8 +272,12 @@ class FiniteChannel(_FiniteRandomizer):
         self.matrix.flags.writeable = False
         least = matrix.min(axis=0)
         self.gamma = math.fsum(least)
-        with np.errstate(divide="ignore"):
-            self.epsilon0 = float(np.max(np.log(matrix.max(axis=0)) - np.log(least)))
+        most = matrix.max(axis=0)
+        with np.errstate(divide="ignore", over="ignore"):
+            ratio = most / least
+            losses = np.where(np.isinf(ratio), np.log(most) - np.log(least), np.log(ratio))
+        largest = float(losses.max())
+        self.epsilon0 = math.nextafter(largest * (1 + 4e-16) + 4e-16, math.inf)  # above all that rounding may lose
 
     def __repr__(self) -> str:
         return f"FiniteChannel({self.matrix.tolist()})"
@@ -394,7 +404,8 @@ class RandomizedResponse(_FiniteRandomizer):
     def ratio_laws(self) -> tuple[RatioLaw, ...]:
         u = math.exp(self.epsilon0)
         weight = np.array([1 / self.k, 1 / self.k, 1 - 2 / self.k])
-        return (RatioLaw(np.array([u, 1.0, 1.0]), np.array([1.0, u, 1.0]), weight),)
+        loss = np.array([self.epsilon0, -self.epsilon0, 0.0])
+        return (RatioLaw(np.array([u, 1.0, 1.0]), np.array([1.0, u, 1.0]), weight, loss),)
 
     def sample(self, x, rng: np.random.Generator) -> np.ndarray:
         labels = _labels(x, self.k)
@@ -416,7 +427,7 @@ class RandomizedResponse(_FiniteRandomizer):
         _pair(x, x_prime, self.k)
         law = self.ratio_laws()[0]
         ascending = [1, 2, 0] if self.k > 2 else [1, 0]
-        values = self.gamma * (law.r - math.exp(epsilon) * law.r_prime)
+        values = self.gamma * law.difference(epsilon)
         return values[ascending], law.weight[ascending]
 
     def _blanket_share(self, x, y):
@@ -548,12 +559,14 @@ class LaplaceRandomizer(_NoisyRandomizer):
         e0 = self.epsilon0
         v = 0.5 * (_NODES + 1)
         # outside [0, 1] one ratio is e^epsilon0; inside it is e^(epsilon0 v), v = |2y - 1|; the other one is 1
-        r = np.concatenate(([math.exp(e0)], np.exp(e0 * v)))
+        loss = np.concatenate(([e0], e0 * v))
+        r = np.exp(loss)
         end = 0.5 * math.exp(-e0 / 2)
         p = np.concatenate(([end], _WEIGHTS * 0.125 * e0 * np.exp(-e0 * v / 2)))
         p *= 0.5 / p.sum()
         one = np.ones_like(r)
-        return (RatioLaw(np.concatenate((r, one)), np.concatenate((one, r)), np.concatenate((p, p))),)
+        loss = np.concatenate((loss, -loss))
+        return (RatioLaw(np.concatenate((r, one)), np.concatenate((one, r)), np.concatenate((p, p)), loss),)
 
     def sample(self, x, rng: np.random.Generator) -> np.ndarray:
         """Messages ``x`` plus noise. For study: floating-point noise leaks through its low bits."""
@@ -664,7 +677,8 @@ class GenericRandomizer(Randomizer):
         """
         u = math.exp(self.epsilon0)
         low = 2 * u / (1 + u)
-        return (RatioLaw(np.array([u * low, low]), np.array([low, u * low]), np.array([0.5, 0.5])),)
+        loss = np.array([self.epsilon0, -self.epsilon0])
+        return (RatioLaw(np.array([u * low, low]), np.array([low, u * low]), np.array([0.5, 0.5]), loss),)
 
     @property
     def _gamma_inside(self) -> float:

@@ -35,7 +35,9 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
     Returns
     -------
     PrivacyCurve
-        Exact: error of ``log_delta`` below 1e-11. Replace-one neighbours.
+        Exact: error of ``log_delta`` below 1e-11. Closer than 1e-3 to the largest loss, and for rows that are that
+        close to each other, delta rests on the difference of two logs, and the error may be up to about 1e-14 divided
+        by what is left of the loss above epsilon. Replace-one neighbours.
 
     Raises
     ------

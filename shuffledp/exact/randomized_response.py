@@ -25,6 +25,7 @@ _FINE = Context(prec=400)  # q to 50 digits even where it is e^-700
 _SCANNED_USERS = 1000  # up to here the worst composition is found exactly
 _MIN_EPSILON0 = 1e-15  # below it the parts of e^epsilon0 - 1 are lost
 _MAX_EPSILON0 = 700  # e^epsilon0 must be a double
+_MAX_MIXED_EPSILON0 = 600  # with others who differ the threshold is a multiple of e^epsilon0, at most 1e280
 
 
 def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
@@ -33,7 +34,7 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     Parameters
     ----------
     epsilon0 : float
-        Local privacy parameter, natural log; ``1e-15 <= epsilon0 <= 700``.
+        Local privacy parameter, natural log; ``1e-15 <= epsilon0 <= 700``, at most 600 unless all others are alike.
     n : int
         Number of users, ``2 <= n <= 10**15``.
     ones : int or "worst"
@@ -70,6 +71,8 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     n = integer("n", n, at_least=2, at_most=MAX_USERS)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
     name = f"binary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, ones = {ones}, {direction}"
+    if ones not in (0, n - 1):
+        real("epsilon0", epsilon0, at_most=_MAX_MIXED_EPSILON0)
     if isinstance(ones, str):
         choice("ones", ones, ("worst",))
         return _WorstComposition(epsilon0, n, name)

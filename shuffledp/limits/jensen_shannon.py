@@ -38,9 +38,12 @@ def jsd_expansion(channel, n, ones=0, order=2) -> float:
         In nats. A limit, not a bound: it may lie on either side of the exact value, and for small n even be negative.
         With all others alike the coefficients are
 
-        .. math:: \frac{\kappa_2}8,\quad \frac{7\kappa_2^2-4\kappa_3}{64},\quad
-            \frac{93\kappa_2^3-90\kappa_2\kappa_3+14\kappa_4}{384},\quad
-            \frac{5715\kappa_2^4-7560\kappa_2^2\kappa_3+1488\kappa_2\kappa_4+992\kappa_3^2-144\kappa_5}{6144}
+        .. math::
+
+            &\frac{\kappa_2}8,\qquad \frac{7\kappa_2^2-4\kappa_3}{64},\qquad
+            \frac{93\kappa_2^3-90\kappa_2\kappa_3+14\kappa_4}{384},\\
+            &\frac1{6144}\bigl(5715\kappa_2^4-7560\kappa_2^2\kappa_3+1488\kappa_2\kappa_4\\
+            &\qquad\quad + 992\kappa_3^2-144\kappa_5\bigr)
 
         with the cumulants of :math:`W_1(Y)/W_0(Y) - 1`, Y from :math:`W_0` (for ``ones = n - 1`` the rows exchange
         their roles). Otherwise the sum is :math:`I_{\pi^*}/(8n) + c_2(\pi^*)/n^2`, where

@@ -238,7 +238,7 @@ def test_the_ledger_is_filtered_and_sorted(tab, base):
     tab.get_by_label("Find").fill("efmrtt19.thm7.amplifies")
     assert rows.count() == 1 and f"1 of {every}" in tab.locator(".claim-filter output").inner_text()
     tab.evaluate("location.hash = '#efmrtt19-thm7-general'")  # a link to a hidden claim shows it
-    tab.locator("#efmrtt19-thm7-general").first.wait_for(state="visible")
+    tab.locator("#efmrtt19-thm7-general + h3").wait_for(state="visible")
     for column, descending in ((4, False), (4, True)):
         tab.locator(".claim-index th button").nth(column - 1).click()
         points = [int(text) for text in tab.locator(f".claim-index tbody td:nth-child({column})").all_inner_texts()]
