@@ -308,6 +308,8 @@ def _largest_epsilon0(n: int, epsilon: float, delta: float, k: int, c: float) ->
     safe = unsafe = max(math.log1p(max((n - 1) / c - (k + 1), k + 1)), 1.1 * epsilon)
     step = 0.005
     while excess(safe) > 0:
+        if safe < (1 + 1e-12) * epsilon:
+            return epsilon
         unsafe, safe, step = safe, max(safe - step, (safe + epsilon) / 2), 2 * step
     while excess(unsafe) <= 0:
         safe, unsafe, step = unsafe, unsafe + step, 2 * step

@@ -8,7 +8,17 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp import RandomizedResponse, blanket_exact, clones, shuffled_krr, shuffled_rr
+from shuffledp import (
+    DomainError,
+    GenericRandomizer,
+    PrivacyCurve,
+    RandomizedResponse,
+    blanket_exact,
+    blanket_mgf,
+    clones,
+    shuffled_krr,
+    shuffled_rr,
+)
 
 CURVES = [shuffled_rr(1.0, 1000), shuffled_rr(1.0, 1000, ones=300), shuffled_krr(10, 1.0, 200)]
 
@@ -96,3 +106,23 @@ def test_corners_of_the_domain(curve, epsilon, delta):
     The values are enclosed by `shuffledp.certify`.
     """
     assert curve.delta(epsilon) == pytest.approx(delta, rel=1e-12, abs=0)
+
+
+def test_compositions_next_to_epsilon0():
+    """Far from the best threshold a large circle of integration leaves only rounding, which must not win."""
+    curve = shuffled_rr(1.0, 150, ones=148, direction="reverse")
+    logs = curve.log_delta([1 - 1e-15, math.nextafter(1, 0)])
+    assert logs[0] == pytest.approx(-229.5288291200743, rel=1e-13, abs=0)
+    assert logs[1] == pytest.approx(-231.72605369741052, rel=1e-13, abs=0)
+    assert shuffled_rr(355, 5, 2, "forward").log_delta(354.999) == pytest.approx(-716.9082552373391, rel=1e-13, abs=0)
+    with pytest.raises(DomainError, match="epsilon0 <= 600"):
+        shuffled_rr(671.5, 17, 8)
+
+
+def test_moment_bound_at_huge_epsilon0():
+    """The square of e^epsilon0 e^epsilon overflows; a value that is no number must not make the search endless."""
+    curve = blanket_mgf(GenericRandomizer(230), 10**6)
+    assert 0.99 < curve.delta(170.0) <= 1 and 229 < curve.epsilon(1e-6) < 230
+    void = PrivacyCurve(lambda epsilon: np.full(epsilon.shape, np.nan), name="void", kind="upper bound")
+    with pytest.raises(ArithmeticError, match="void has no value"):
+        void.epsilon(1e-6)

@@ -249,3 +249,9 @@ def test_lower_bound_does_not_exceed_the_protocol():
 def test_lower_bound_refuses(change):
     with pytest.raises(DomainError, match=next(iter(change))):
         summation_lower_bound(**(GOOD | change))
+
+
+def test_exact_calibration_ends_where_only_epsilon_itself_is_safe():
+    """With few users and a tiny delta no larger local parameter qualifies, and halving the distance never ends."""
+    protocol = SummationProtocol(3, 0.01, 1e-300, k=2, calibration="exact")
+    assert protocol.gamma == RandomizedResponse(3, 0.01).gamma
