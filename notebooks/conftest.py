@@ -1,13 +1,17 @@
 """Make ``pytest --nbval`` stricter: every cell has been run and is compared, and pictures are compared too.
 
 The cells of a notebook stay in one process of a parallel run (they share a kernel); other tests go where room is.
+Kernels that start at the same time may take each other's port and die: then another one is started, once.
 """
 
+import gc
+import warnings
+
 import pytest
-from nbval.plugin import IPyNbCell
+from nbval.plugin import IPyNbCell, IPyNbFile
 from refresh import pictures, same_picture
 
-_compare, _run = IPyNbCell.compare_outputs, IPyNbCell.runtest
+_compare, _run, _start = IPyNbCell.compare_outputs, IPyNbCell.runtest, IPyNbFile.setup
 
 
 @pytest.hookimpl(optionalhook=True)  # nothing to do where xdist is not used
@@ -39,4 +43,16 @@ def runtest(self):
     _run(self)
 
 
-IPyNbCell.compare_outputs, IPyNbCell.runtest = compare_outputs, runtest
+def setup(self):
+    try:
+        _start(self)
+        return
+    except RuntimeError as error:
+        assert "Kernel" in str(error), error
+    with warnings.catch_warnings():  # what the dead kernel left open
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+    _start(self)
+
+
+IPyNbCell.compare_outputs, IPyNbCell.runtest, IPyNbFile.setup = compare_outputs, runtest, setup
