@@ -7,7 +7,7 @@ windowed sum over binomial probabilities (the code people write today) and how m
 errors of both against 40-digit arithmetic. For k-ary randomized response and the blanket, whose values come by several
 evaluators, the error is the difference between the integral and the sum over pair counts, which share no formula. For
 the clones there is one other installable implementation: the program published with the clones paper, inside the
-package random-allocation (looked for, and without the number: autodp, dp-accounting, ldp-toolbox, prv-accountant). It
+package random-allocation (looked for, and without the number: autodp, dp-accounting, ldp-toolbox). It
 is timed where it is installed (it wants an older numpy: ``pip install --no-deps random-allocation``).
 
 Times are of the process, not of the clock, so that other work on the machine counts less; on a busy machine they are
@@ -150,12 +150,12 @@ def main() -> None:
 
 def difference(curve, epsilon: float) -> float:
     """Of log delta between the evaluator that was chosen and the sum over pair counts."""
-    chosen, least = curve.log_delta(epsilon), four_atoms.LEAST_PAIRS
-    four_atoms.LEAST_PAIRS = math.inf
+    chosen, guards = curve.log_delta(epsilon), (four_atoms.LEAST_PAIRS, four_atoms.MANY_PAIRS)
+    four_atoms.LEAST_PAIRS = four_atoms.MANY_PAIRS = math.inf
     try:
         return abs(curve.log_delta(epsilon) - chosen)
     finally:
-        four_atoms.LEAST_PAIRS = least
+        four_atoms.LEAST_PAIRS, four_atoms.MANY_PAIRS = guards
 
 
 if __name__ == "__main__":
