@@ -24,7 +24,7 @@ from ..core.engine import log_binomial_probability
 from ..core.four_atoms import log_finite_excess, log_four_atom_excess, window
 from ..core.lattice import log_gaussian_excess
 from ..core.losses import TermLaw
-from ..core.numerics import expm1_minus, safe_root
+from ..core.numerics import expm1_minus, golden_section, safe_root
 from ..core.randomizers import GaussianRandomizer, GenericRandomizer, RandomizedResponse, Randomizer
 
 __all__ = [
@@ -158,16 +158,9 @@ def _curve(formula, randomizer: Randomizer, n, name: str) -> PrivacyCurve:
     values = formula(grid, n)
     least = int(np.argmin(values))
     turn = grid[-1]
-    if least < len(grid) - 1:  # golden section between the neighbours of the least grid value
+    if least < len(grid) - 1:
         low, high = grid[max(least - 1, 0)], grid[least + 1]
-        ratio = (math.sqrt(5) - 1) / 2
-        for _ in range(60):
-            x, y = high - ratio * (high - low), low + ratio * (high - low)
-            if formula(np.array([x]), n)[0] <= formula(np.array([y]), n)[0]:
-                high = y
-            else:
-                low = x
-        turn = 0.5 * (low + high)
+        turn = golden_section(lambda epsilon: formula(np.array([epsilon]), n)[0], low, high, 60)
 
     def log_delta(epsilon: np.ndarray) -> np.ndarray:
         out = np.minimum(_local(epsilon0, epsilon), 0.0)
@@ -586,7 +579,7 @@ def blanket_exact(randomizer, n) -> PrivacyCurve:
         terms = (TermLaw("clones", 2, epsilon0, n),) if paired else ()
 
     def log_delta(epsilon: np.ndarray, rough: bool = False) -> np.ndarray:
-        return np.max([evaluate(law, gamma, epsilon0, epsilon, n, rough) for law in laws], axis=0) - math.log(n)
+        return np.max([evaluate(law, gamma, epsilon, n, rough) for law in laws], axis=0) - math.log(n)
 
     return PrivacyCurve(
         log_delta,
@@ -621,16 +614,15 @@ def _gaussian_exact(randomizer: GaussianRandomizer, n: int) -> PrivacyCurve:
     )
 
 
-def _pair_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
-    """For two equally likely ratios and a third of 1: large/small = e^epsilon0, so that no difference cancels."""
-    pair, large, small = gamma * law.weight[0], law.r[0], law.r_prime[0]
-    third = gamma * law.weight[2] if len(law.weight) == 3 else 0.0
+def _pair_excess(law, gamma: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
+    """For two equally likely ratios and perhaps a third, of 1."""
+    pair, third = gamma * law.weight[0], gamma * law.weight[2] if len(law.weight) == 3 else 0.0
     mean = -np.expm1(epsilon)
-    values = (-large * np.expm1(epsilon - epsilon0), -small * np.expm1(epsilon + epsilon0), mean, 0.0)
-    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), values, mean, rough)
+    first, second = law.difference(epsilon)[:, :2].T
+    return log_four_atom_excess(n, (pair, pair, third, 1 - gamma), (first, second, mean, 0.0), mean, rough)
 
 
-def _finite_excess(law, gamma: float, epsilon0: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
+def _finite_excess(law, gamma: float, epsilon: np.ndarray, n: int, rough: bool) -> np.ndarray:
     order = np.argsort(-law.r / law.r_prime, kind="stable")  # the largest value of r - e^epsilon r' comes first
     weights = np.append(gamma * law.weight[order], 1 - gamma)
     values = np.append(law.difference(epsilon)[:, order], np.zeros((len(epsilon), 1)), axis=1)

@@ -6,6 +6,7 @@ import itertools
 import math
 
 from .domain import DomainError
+from .numerics import golden_section
 
 __all__ = ["mean_excess"]
 
@@ -247,7 +248,7 @@ class _Cuts:
             lam = math.exp(log_lam)
             return (self._log_bound(sign, marks, lam)[0] - self._goal) / lam
 
-        lam = math.exp(_least(cut, -30.0, 12.0))
+        lam = math.exp(golden_section(cut, -30.0, 12.0, 32))
         log, theta = self._log_bound(sign, marks, lam)
         y = math.floor((log - self._goal) / lam) + 1
         return y, self._bound(sign, marks, lam, theta, y)
@@ -270,22 +271,5 @@ class _Cuts:
             top = max(exponents)
             return self.n * (top + math.log(math.fsum(math.exp(e - top) for e in exponents))) - math.log(theta) - 1
 
-        log_theta = _least(log, -60.0, 10.0)
+        log_theta = golden_section(log, -60.0, 10.0, 32)
         return log(log_theta), math.exp(log_theta) / scale
-
-
-def _least(function, low: float, high: float) -> float:
-    """Where a function of one minimum is least, roughly."""
-    golden = (math.sqrt(5) - 1) / 2
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = function(left), function(right)
-    for _ in range(32):
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - golden * (high - low)
-            at_left = function(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + golden * (high - low)
-            at_right = function(right)
-    return left if at_left < at_right else right

@@ -17,6 +17,7 @@ from .curves import PrivacyCurve, SlowCurve
 from .domain import DomainError, integer
 from .gaussian import gdp
 from .losses import BinomialLoss, GaussianLoss, spread
+from .numerics import log_sum_exp
 
 __all__ = ["compose"]
 
@@ -123,7 +124,7 @@ class _Enumerated:
         for i, end in enumerate(np.searchsorted(-self._loss, -epsilon)):
             if end:
                 terms = self._log_p[:end] + np.log(-np.expm1(epsilon[i] - self._loss[:end]))
-                out[i] = terms.max() + math.log(np.exp(terms - terms.max()).sum())
+                out[i] = log_sum_exp(terms)
         return out
 
 
@@ -194,7 +195,7 @@ def _log_moment(loss: np.ndarray, log_p: np.ndarray, s: float) -> float:
     if abs(s) * float(np.abs(loss).max()) < 5:
         return math.log1p(float(np.exp(log_p) @ (_exp_minus(s * loss) + s * _exp_minus(-loss))))
     exponent = log_p + s * loss
-    return float(exponent.max() + math.log(np.exp(exponent - exponent.max()).sum()))
+    return log_sum_exp(exponent)
 
 
 def _exp_minus(x: np.ndarray) -> np.ndarray:
@@ -337,8 +338,6 @@ def _range(loss: np.ndarray, log_weight: np.ndarray, rounds: int) -> tuple[float
         for power in range(-6, 10):
             theta = 2.0**power / scale
             exponent = log_weight + sign * theta * distance
-            top = float(exponent.max())
-            log_mean = top + math.log(np.exp(exponent - top).sum())
-            bounds.append((rounds * log_mean + _TAIL) / theta)
+            bounds.append((rounds * log_sum_exp(exponent) + _TAIL) / theta)
         ends.append(rounds * mean + sign * min(bounds))
     return ends[0], ends[1]

@@ -132,14 +132,19 @@ class PrivacyCurve:
         out = self._invert(np.log(deltas.ravel()) - self.accuracy)
         return float(out[0]) if deltas.ndim == 0 else out.reshape(deltas.shape)
 
-    def _values(self, epsilon: np.ndarray, log_delta=None) -> np.ndarray:
-        """Log delta, or what is given for it, of a flat array that is known to be in range."""
+    def _values(self, epsilon: np.ndarray) -> np.ndarray:
+        """Log delta of a flat array that is known to be in range."""
+        out = self._inside(self._log_delta, epsilon)
+        if np.isnan(out).any():
+            raise ArithmeticError(f"{self.name} has no value at epsilon = {epsilon[np.isnan(out)][0]:g}")
+        return out
+
+    def _inside(self, log_delta, epsilon: np.ndarray) -> np.ndarray:
+        """The function below epsilon_max, and -inf from there on."""
         out = np.full(epsilon.shape, -np.inf)
         inside = epsilon < self.epsilon_max
         if inside.any():
-            out[inside] = (log_delta or self._log_delta)(epsilon[inside])
-        if log_delta is None and np.isnan(out).any():
-            raise ArithmeticError(f"{self.name} has no value at epsilon = {epsilon[np.isnan(out)][0]:g}")
+            out[inside] = log_delta(epsilon[inside])
         return out
 
     def _invert(self, goal: np.ndarray) -> np.ndarray:
@@ -162,7 +167,7 @@ class PrivacyCurve:
 
         def rough(epsilon: np.ndarray) -> np.ndarray:
             with np.errstate(all="ignore"):
-                logs = self._values(epsilon, self._rough)
+                logs = self._inside(self._rough, epsilon)
             return np.where(np.isnan(logs), -np.inf, logs)
 
         def excess(epsilon: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from .engine import log_binomial_outer, log_binomial_probability
-from .numerics import expm1_minus
+from .numerics import expm1_minus, log_sum_exp
 
 __all__ = [
     "LEAST_PAIRS",
@@ -31,7 +31,7 @@ __all__ = [
 LEAST_PAIRS, MANY_PAIRS = 3000.0, 1e5
 _LONG = 2 * 10**6  # terms of the sum, at most
 _BLOCK = 2**15  # of them at once
-_TOLERANCE = 3e-11  # of the result: what the echoes left out may make up
+_TOLERANCE = 1e-11  # of the result: what the echoes left out may make up
 _ECHOES, _TURNS = 2**12, 2**17  # echoes evaluated, and turns or returns of a phase looked at, at most
 _FEWEST = 100  # occurrences of either of two values expected, for the integral
 _LOOK = 2**12  # turns of a law with many values that are looked at; echoes of the second half must be all but nothing
@@ -221,10 +221,10 @@ def _pair_sum(n: int, weights: np.ndarray, values: np.ndarray) -> float:
             j = first[row] + (index - (last - count)[row])
             excess = log_binomial_outer(others[row], rho, complement, (room[row] - j) / c)
             log_half = log_binomial_probability(totals[row], 0.5, 0.5, j, j - totals[row] / 2)
-            logs.append(_log_sum(log_pair[row] + log_half + excess + math.log(abs(c))))
+            logs.append(log_sum_exp(log_pair[row] + log_half + excess + math.log(abs(c))))
     if max(logs) == -math.inf:
         raise ArithmeticError("the sum over the pair count found no outcome above the threshold")
-    return math.log(delta) + _log_sum(np.array(logs))
+    return math.log(delta) + log_sum_exp(np.array(logs))
 
 
 def _running_tails(totals: np.ndarray, log_pair: np.ndarray, tau: np.ndarray) -> float:
@@ -249,7 +249,7 @@ def _running_tails(totals: np.ndarray, log_pair: np.ndarray, tau: np.ndarray) ->
     totals, log_pair, tau, m, log_b = totals[some], log_pair[some], tau[some], m[some], log_b[some]
     top = int(np.argmax(log_pair + log_b))
     if max(log_b.max() - log_b[top], log_pair.max() - log_pair[top]) > 690:  # too wide for doubles
-        return _log_sum(log_pair + log_binomial_outer(totals, 0.5, 0.5, tau))
+        return log_sum_exp(log_pair + log_binomial_outer(totals, 0.5, 0.5, tau))
     b, pair = np.exp(log_b - log_b[top]), np.exp(log_pair - log_pair[top])
     stays = m[1:] == m[:-1]
     share = tau / totals
@@ -276,11 +276,6 @@ def _accumulated(first: float, rise: np.ndarray, last: float, turn: int) -> np.n
     return np.append(np.cumsum(before), np.cumsum(after)[::-1])[: rise.size + 1]
 
 
-def _log_sum(logs: np.ndarray) -> float:
-    peak = float(logs.max(initial=-math.inf))
-    return peak if peak == -math.inf else peak + math.log(np.exp(logs - peak).sum())
-
-
 _STEP, _STEPS = 0.27, 32  # of the integral over the peak, in standard deviations
 _ORDER = 26  # of the series about the saddle, at most
 _PEAK = _STEP * np.arange(_STEPS)
@@ -294,7 +289,7 @@ def log_excess_by_contour(
     n: int, weights: np.ndarray, values: np.ndarray, mean: np.ndarray, rough: bool = False
 ) -> np.ndarray:
     r"""Log of :math:`E(G_1+\dots+G_n)_+ = \frac1\pi\int_0^\infty \mathrm{Re}\,e^{nK(s)}/s^2\,du` on
-    :math:`s = \theta + iu`, for any finite law of G whose first value is the largest, 1; one per row of values.
+    :math:`s = \theta + iu`, for any finite law of G whose largest value is 1; one per row of values.
 
     The peak at u = 0 takes 32 nodes: there K is its series about the saddle, by central moments of the tilted law.
     Wherever all phases come close to whole turns again there is an echo of the peak. After m turns of the first value's
@@ -397,7 +392,9 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
             kept = ~np.isnan(added[row])
             row, turn = row[kept], turn[kept]
         block = 4 * _ECHOES // law.shape[1]
-        slight = 0.02 * _TOLERANCE / np.bincount(row, minlength=len(theta))  # so many of them may be left out
+        slight = (
+            0.02 * _TOLERANCE / np.bincount(row, minlength=len(theta))
+        )  # all that are left out as slighter make up 2 % of it
         for first in range(0, row.size, block):
             some, turn_some = row[first : first + block], turn[first : first + block]
             x, width = away[some], spread[some, None]

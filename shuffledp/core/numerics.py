@@ -11,9 +11,11 @@ import numpy as np
 __all__ = [
     "divide_up",
     "expm1_minus",
+    "golden_section",
     "log1p_minus",
     "log_add_exp",
     "log_expm1",
+    "log_sum_exp",
     "safe_root",
     "stirling_remainder",
 ]
@@ -28,6 +30,12 @@ def log_add_exp(a: float, b: float) -> float:
     """``log(e**a + e**b)``; ``-inf`` is the log of zero."""
     low, high = sorted((a, b))
     return high if low == -math.inf or high == math.inf else high + math.log1p(math.exp(low - high))
+
+
+def log_sum_exp(logs: np.ndarray) -> float:
+    """Log of the sum of ``e**logs``; ``-inf`` where there are none, or all are."""
+    top = float(logs.max(initial=-math.inf))
+    return top if top == -math.inf else top + math.log(np.exp(logs - top).sum())
 
 
 def divide_up(a: float, b: float) -> float:
@@ -154,3 +162,20 @@ def _inverse_quadratic_share(new, f_new, old, f_old, last, f_last) -> float:
         return 0.5
     by_old = f_new / (f_old - f_new) * (f_last / (f_old - f_last))
     return by_old + (last - new) / (old - new) * (f_new / (f_last - f_new)) * (f_old / (f_last - f_old))
+
+
+def golden_section(f: Callable[[float], float], low: float, high: float, rounds: int) -> float:
+    """Where f, falling and then rising between the ends, is least: the better of the last two points evaluated."""
+    share = (math.sqrt(5) - 1) / 2
+    x, y = high - share * (high - low), low + share * (high - low)
+    f_x, f_y = f(x), f(y)
+    for _ in range(rounds):
+        if f_x <= f_y:
+            high, y, f_y = y, x, f_x
+            x = high - share * (high - low)
+            f_x = f(x)
+        else:
+            low, x, f_x = x, y, f_y
+            y = low + share * (high - low)
+            f_y = f(y)
+    return x if f_x <= f_y else y

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.curves import PrivacyCurve
 from ..core.domain import DomainError, choice, integer
-from ..core.numerics import stirling_remainder
+from ..core.numerics import log_sum_exp, stirling_remainder
 from ..core.randomizers import two_input_rows
 
 __all__ = ["histogram_curve", "log_laws", "shuffled_channel"]
@@ -141,6 +141,5 @@ class _Loss:
         for i, end in enumerate(np.searchsorted(-self._loss, -epsilon)):
             if end:
                 terms = self._p[:end] + np.log(-np.expm1(epsilon[i] - self._loss[:end]))
-                top = terms.max()
-                out[i] = top + math.log(np.exp(terms - top).sum())
+                out[i] = log_sum_exp(terms)
         return out

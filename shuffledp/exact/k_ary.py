@@ -16,6 +16,7 @@ from ..core.domain import choice, integer, real
 from ..core.engine import log_binomial_call, log_binomial_probability
 from ..core.four_atoms import log_excess_by_contour, log_four_atom_excess, saddle, tilted, window
 from ..core.losses import TermLaw
+from ..core.numerics import log_sum_exp
 
 __all__ = ["shuffled_krr"]
 
@@ -127,5 +128,4 @@ def _first_sum(n: int, weights: np.ndarray, values: np.ndarray) -> float:
     tau = (values[0] * seconds + values[larger] * (n - seconds)) / step
     excess = log_binomial_call(n - seconds, weights[smaller] / rest, weights[larger] / rest, tau, above=False)
     log_seconds = log_binomial_probability(np.array([float(n)]), weights[0], rest, seconds, seconds - n * weights[0])
-    terms = excess + log_seconds
-    return math.log(step) + terms.max() + math.log(np.exp(terms - terms.max()).sum())
+    return math.log(step) + log_sum_exp(excess + log_seconds)

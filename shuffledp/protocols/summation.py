@@ -18,7 +18,7 @@ import numpy as np
 from ..bounds.blanket import blanket_exact, blanket_mgf
 from ..bounds.histogram import shuffled_rr_constant, shuffled_rr_gamma
 from ..core.domain import MAX_USERS, DomainError, GuaranteeWarning, choice, integer, real, real_array
-from ..core.numerics import safe_root
+from ..core.numerics import golden_section, safe_root
 from ..core.randomizers import RandomizedResponse
 
 __all__ = ["SummationProtocol", "summation_lower_bound"]
@@ -373,12 +373,16 @@ def summation_lower_bound(n, epsilon, delta, K=None, lam=None) -> float:
         def bound(lam: float) -> float:
             return float(np.minimum(n * tau(lam) / 4, lam * s).sum()) / K**3
 
-        return -bound(_top(bound, end) if lam is None else lam)
+        return -bound(highest(bound) if lam is None else lam)
 
     # (1 - lam/n)^-(n-1) >= e^(lam (n-1)/n): beyond this end tau is negative
     end = min(n, -math.log(delta) * n / (n - 1)) if delta > 0 else n
+
+    def highest(f) -> float:
+        return golden_section(lambda lam: -f(lam), 0.0, end, 50)
+
     if K is None:
-        best = _top(lambda lam: lam * math.sqrt(max(tau(lam), 0.0)), end) if lam is None else lam
+        best = highest(lambda lam: lam * math.sqrt(max(tau(lam), 0.0))) if lam is None else lam
         K = _least(minus_bound, max(3, round((1.065 * n * tau(best) / best) ** (1 / 3))))
     return abs(minus_bound(K))
 
@@ -387,21 +391,3 @@ def _tau(n: int, epsilon: float, delta: float, lam: float) -> float:
     """What is left of the probability that a message far from its value must have."""
     log_growth = min(-(n - 1) * math.log1p(-lam / n), 700.0)
     return math.exp(-epsilon) * (1 - lam / n - delta * math.exp(log_growth))
-
-
-def _top(f: Callable[[float], float], end: float) -> float:
-    """Where f, rising and then falling on (0, end), is largest: golden section."""
-    low, high = 0.0, end
-    ratio = (math.sqrt(5) - 1) / 2
-    x, y = high - ratio * high, ratio * high
-    f_x, f_y = f(x), f(y)
-    for _ in range(50):
-        if f_x >= f_y:
-            high, y, f_y = y, x, f_x
-            x = high - ratio * (high - low)
-            f_x = f(x)
-        else:
-            low, x, f_x = x, y, f_y
-            y = low + ratio * (high - low)
-            f_y = f(y)
-    return x if f_x >= f_y else y

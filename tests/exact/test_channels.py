@@ -4,11 +4,12 @@ import itertools
 import math
 from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 
 from shuffledp import DomainError, shuffled_channel, shuffled_rr
-from shuffledp.claims.checks._exactly import as_floats, neighbouring_laws
+from shuffledp.claims.checks._exactly import as_floats, digits, exact_log, neighbouring_laws
 from shuffledp.core.randomizers import FiniteChannel, RandomizedResponse
 
 TRI_A = ((Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), (Fraction(1, 5), Fraction(1, 4), Fraction(11, 20)))
@@ -92,3 +93,20 @@ def test_hostile_arguments_are_refused(arguments):
     channel = as_floats(arguments[0]) if isinstance(arguments[0], tuple) else arguments[0]
     with pytest.raises(DomainError):
         shuffled_channel(channel, *arguments[1:])
+
+
+@pytest.mark.parametrize("rows", [[["0.458", "0.542"], ["0.53", "0.47"]], [["0.4", "0.6"], ["0.40001", "0.59999"]]])
+@pytest.mark.parametrize("left", [0.5, 1e-3, 1e-6, 1e-9])
+def test_next_to_the_largest_loss_and_for_close_rows(rows, left):
+    """There delta rests on the difference of two logs; the docstring says how far it can be relied on."""
+    rows, n = [[Fraction(p) for p in row] for row in rows], 3
+    before, after = neighbouring_laws(rows, n, 0)
+    with mp.workdps(60):
+        largest = float(exact_log(max(after[h] / before[h] for h in before)))
+        epsilon = largest * (1 - left)
+        order = mp.exp(epsilon)
+        exact = mp.log(mp.fsum(max(digits(after[h]) - order * digits(before[h]), 0) for h in before))
+    error = shuffled_channel(as_floats(rows), n, direction="forward").log_delta(epsilon) - float(exact)
+    assert abs(error) < max(1e-11, 1e-14 / (largest - epsilon))
+    slip = shuffled_channel(as_floats(rows), n, ones=1, direction="forward").log_delta(0.9 * epsilon) - float(exact)
+    assert abs(slip) > max(1e-11, 1e-14 / (largest - epsilon))
