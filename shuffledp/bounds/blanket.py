@@ -68,7 +68,7 @@ def hoeffding_lemma(a, b, m, *, divide_by_e=False):
     Claims ``bbgn19.lem.hoeffding`` and ``ext.pb.efactor``.
     """
     (a, b), m = _lemma(a=a, b=b), integer("m", m, at_least=1)
-    return b / a * (b / 4) * math.exp(-2 * m * (a / b) ** 2 - (1 if divide_by_e else 0))
+    return _times_exp(b / a * (b / 4) / (math.e if divide_by_e else 1), -2 * m * (a / b) ** 2, 4e-16)
 
 
 def bennett_lemma(a, b_plus, c, m, *, divide_by_e=False):
@@ -102,13 +102,22 @@ def bennett_lemma(a, b_plus, c, m, *, divide_by_e=False):
     """
     (a, b_plus, c), m = _lemma(a=a, b_plus=b_plus, c=c), integer("m", m, at_least=1)
     u = a * b_plus / c
-    exponent = -m * c / b_plus / b_plus * float(_phi(np.array(u))) - (1 if divide_by_e else 0)
-    return b_plus / math.log1p(u) * math.exp(exponent)
+    exponent = -m * c / b_plus / b_plus * float(_phi(np.array(u)))
+    return _times_exp(b_plus / math.log1p(u) / (math.e if divide_by_e else 1), exponent, 2e-14)
 
 
 def _lemma(**numbers) -> list[float]:
     """The positive numbers of a lemma, such that no product of them leaves the doubles."""
     return [real(name, value, at_least=1e-50, at_most=1e50) for name, value in numbers.items()]
+
+
+def _times_exp(factor: float, exponent: float, error: float) -> float:
+    """``factor * e**exponent``, rounded up by more than a relative error of the exponent does: never 0."""
+    if math.log(factor) + exponent < -746:
+        return math.ulp(0.0)
+    half = math.exp(0.5 * exponent)  # e**exponent itself may underflow where the product does not
+    value = factor * half * half * (1 + 2e-15 - error * exponent)
+    return value if value > 1e-300 else math.nextafter(value, math.inf)
 
 
 def _phi(u: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import mpmath as mp
 import numpy as np
 import pytest
 
@@ -165,6 +166,15 @@ def test_the_unsound_prefactor_is_reproduced_and_refuted():
     assert unsound_bennett_delta(RandomizedResponse(100, local), 10**5, 0.1) < 1e-6
     assert shuffled_krr(100, local, 10**5).delta(0.1) > 4.1e-4
     assert blanket_bennett(RandomizedResponse(100, local), 10**5).delta(0.1) > 4.1e-4
+
+
+def test_a_lemma_is_not_0_where_its_exponential_alone_underflows():
+    with mp.workdps(30):
+        hoeffding = mp.mpf(1e50) / 4 * mp.exp(-752)
+        bennett = mp.mpf(1e50) / mp.log(2) * mp.exp(-int(2e53) / mp.mpf(1e50) * (2 * mp.log(2) - 1))
+    assert hoeffding <= hoeffding_lemma(1e50, 1e50, 376) <= hoeffding * (1 + 1e-12)
+    assert bennett <= bennett_lemma(1, 1e50, 1e50, int(2e53)) <= bennett * (1 + 2e-11)
+    assert 0 < hoeffding_lemma(1, 1, 10**300) < 1e-300 and 0 < bennett_lemma(1, 1, 1, 10**300) < 1e-300
 
 
 SETTINGS = [(0.05, 10**3, 0.1), (1.0, 10**4, 1e-6), (4.0, 10**6, 1e-12), (12.0, 10**9, 1e-3), (2.0, 250, 0.45)]
