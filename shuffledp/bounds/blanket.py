@@ -534,7 +534,8 @@ def shuffled_ldp_epsilon0(epsilon, n, delta) -> float:
     epsilon = real("epsilon", epsilon, at_least=1e-300, at_most=math.log(3))
     n = integer("n", n, at_least=1, at_most=MAX_USERS)
     delta = real("delta", delta, above=0, at_most=_DELTA_MAX)
-    goal = math.log(_KAPPA * n / -math.log(delta)) + 2 * math.log(math.tanh(epsilon / 2)) - 1e-13
+    goal = math.log(_KAPPA * n / -math.log(delta)) + 2 * math.log(math.tanh(epsilon / 2))
+    goal -= 1e-13 + 1e-15 * abs(goal)  # more than the rounding of the logs on both sides
 
     def excess(epsilon0: float) -> float:
         return epsilon0 + 2 * math.log(math.tanh(epsilon0 / 2)) - goal

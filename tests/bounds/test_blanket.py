@@ -193,6 +193,12 @@ def test_the_explicit_theorem_lies_above_the_bound_it_comes_from(epsilon0, n, de
     assert epsilon0 < 4 or shuffled_rr(epsilon0, n).epsilon(delta) > small
 
 
+def test_the_inverse_of_the_explicit_theorem_is_rounded_down_at_tiny_epsilon():
+    setting = 20789777, 2.1613165075138872e-265
+    found = shuffled_ldp_epsilon0(1e-300, *setting)
+    assert shuffled_ldp_epsilon(found, *setting) <= 1e-300 < shuffled_ldp_epsilon(found * (1 + 1e-11), *setting)
+
+
 def test_the_explicit_theorem_says_which_n_would_do():
     with pytest.raises(DomainError, match=r"n >= 7126\.44"):
         shuffled_ldp_epsilon(4, 7126, 1e-6)
