@@ -305,6 +305,8 @@ def sharpened_sum(epsilon0, n, delta) -> float:
     epsilon0 = real("epsilon0", epsilon0, above=0, at_most=230)
     n = integer("n", n, at_least=2, at_most=10**8)
     delta = real("delta", delta, above=0, below=1)
+    if epsilon0 < 1e-100:  # linear there to every digit, and the squares below would underflow
+        return epsilon0 / 1e-100 * sharpened_sum(1e-100, n, delta)
     i = np.arange(2.0, n + 1)
     weight = 1 / (1 + (n - i + 1) * math.exp(-epsilon0) + (i - 2) * math.exp(-2 * epsilon0))
     loss = np.log1p(np.concatenate(([1 / n], weight)) * math.expm1(epsilon0))

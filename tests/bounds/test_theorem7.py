@@ -245,6 +245,13 @@ def test_sharper_bounds_are_below_the_general_one(epsilon0, n, delta):
     assert sharpened_sum(epsilon0, n, delta) <= ours.epsilon_sharpened < ours.epsilon_general
 
 
+@pytest.mark.parametrize("epsilon0", [1e-180, 3e-320])
+def test_sharpened_sum_is_not_0_where_its_squares_underflow(epsilon0):
+    with mp.workdps(50):
+        exact = mp.mpf(epsilon0) * mp.sqrt(2 * mp.log(2) * 3) / 3  # every weight is 1/3
+        assert abs(sharpened_sum(epsilon0, 3, 0.5) - exact) <= max(1e-12 * exact, math.ulp(0.0))
+
+
 def test_sharpened_sum_against_50_digits():
     epsilon0, n, delta = 0.7, 60, 1e-5
     with mp.workdps(50):
