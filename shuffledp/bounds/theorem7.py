@@ -50,7 +50,7 @@ def _log_general(epsilon0: float, n: int, log_inv_delta: float) -> float:
 def _threshold(n: int, log_inv_delta: float) -> float | None:
     """The epsilon0 where the general bound equals epsilon0, rounded down; None where the bound never amplifies."""
     # bound/epsilon0 increases from sqrt(8L/n) at 0, at least as fast as e^(5 epsilon0/2)
-    room = math.log(n / (8 * log_inv_delta))
+    room = math.log(n) - math.log(8 * log_inv_delta)
     if room <= 0:
         return None
 

@@ -221,6 +221,15 @@ def test_threshold_is_on_the_amplifying_side_and_close():
     assert found > 300
 
 
+def test_threshold_exists_where_n_over_log_inverse_delta_overflows():
+    n, delta = 10**299, 1 - 1e-16
+    threshold = theorem7(0.2, n, delta).threshold
+    beyond = threshold * (1 + 1e-12)
+    with mp.workdps(50):
+        assert forms(threshold, n, delta)["epsilon_general"] <= threshold
+        assert forms(beyond, n, delta)["epsilon_general"] > beyond
+
+
 def test_threshold_splits_what_amplifies():
     threshold = theorem7(1, 10**4, 1e-6).threshold
     assert theorem7(threshold * (1 - 1e-12), 10**4, 1e-6).amplifies
