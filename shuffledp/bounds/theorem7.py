@@ -33,7 +33,8 @@ def _log_epsilon1(epsilon0: float, n: int) -> float:
 
 def _epsilon1(epsilon0: float, n: int) -> float:
     if epsilon0 > 230:  # the product below would overflow before the division
-        return _exp(_log_epsilon1(epsilon0, n))
+        u = math.exp(epsilon0)
+        return 2 * (u / n) * u * u
     return 2 * math.exp(2 * epsilon0) * math.expm1(epsilon0) / n
 
 
@@ -224,30 +225,28 @@ def theorem7(epsilon0, n, delta) -> Theorem7:
             f"got epsilon0 = {epsilon0!r}, n = {n}"
         )
 
-    u, gain, decay = _exp(epsilon0), math.expm1(epsilon0), math.exp(-epsilon0)  # gain = e^epsilon0 - 1
+    u, gain, decay = math.exp(epsilon0), math.expm1(epsilon0), math.exp(-epsilon0)  # gain = e^epsilon0 - 1
     e1 = _epsilon1(epsilon0, n)
-    root = math.sqrt(2 * log_inv_delta / n)
+    # growths over sqrt(n), divided first: nothing overflows before a bound itself does
+    spread, root, half_power = math.sqrt(2 * log_inv_delta), math.sqrt(n), math.exp(0.5 * epsilon0)
+    half, half_cubed, squared = (power * gain for power in (half_power / root, u / root * half_power, u / root * u))
     log_general = _log_general(epsilon0, n, log_inv_delta)
     general = (
         e1 * math.sqrt(2 * n * log_inv_delta) + n * e1 * math.expm1(e1) if log_general < 700 else _exp(log_general)
     )
-    squared = _exp(2 * epsilon0) * gain
-    refined = 2 * squared * root + 6 * squared * squared / n
-    half_cubed = _exp(1.5 * epsilon0) * gain
     last_swap = None
     if n >= 3:
         last_swap = (
-            _exp(0.5 * epsilon0) * gain * root
-            + u * gain * gain / (2 * n)
+            half * (spread + 0.5 * half)
             + math.log1p(gain / (1 + (n - 1) * decay))
-            + 2 * math.tanh(epsilon0 / 4) * gain * gain * (1 + decay) / (1 + (n - 3) * decay)
+            + 2 * math.tanh(epsilon0 / 4) * gain * (gain / (1 + (n - 3) * decay)) * (1 + decay)
         )
     return Theorem7(
         estimate=general,
         epsilon=general,
         epsilon_general=general,
-        epsilon_refined=refined,
-        epsilon_simple=12 * epsilon0 * math.sqrt(log_inv_delta / n),
+        epsilon_refined=2 * squared * (spread + 3 * squared),
+        epsilon_simple=12 * epsilon0 * math.sqrt(log_inv_delta) / root,
         epsilon1=e1,
         epsilon0=epsilon0,
         delta=delta,
@@ -260,7 +259,7 @@ def theorem7(epsilon0, n, delta) -> Theorem7:
         method=_METHOD,
         log_epsilon_general=log_general,
         epsilon_guaranteed=min(general * _UP, epsilon0),
-        epsilon_sharpened=half_cubed * root + half_cubed * half_cubed / (2 * n),
+        epsilon_sharpened=half_cubed * (spread + 0.5 * half_cubed),
         epsilon_last_swap=last_swap,
         threshold=_threshold(n, log_inv_delta),
         amplifies_as_printed=epsilon0 <= math.log(n / 2) / 3,

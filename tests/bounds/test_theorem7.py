@@ -206,6 +206,27 @@ def test_epsilon_guaranteed_is_never_below_the_exact_bound():
     assert binding > 200  # the cap alone does not decide
 
 
+@pytest.mark.parametrize(
+    "epsilon0, n, delta",
+    [
+        (277.2276615013327, 10**100, 1 - 2**-53),
+        (239.5139367971292, 10**6, 0.5),
+        (143.34455, 10**6, 0.5),
+        (400.0, 10**299, 1 - 2**-53),
+        (1e-6, 10**299, 1 - 2**-53),
+    ],
+)
+def test_no_form_overflows_or_underflows_before_its_value_does(epsilon0, n, delta):
+    ours = theorem7(epsilon0, n, delta)
+    with mp.workdps(50):
+        exact = forms(epsilon0, n, delta)
+        for name, value in exact.items():
+            if value < 1.79e308:
+                assert relative(getattr(ours, name), value) < 1e-12
+        log = mp.log(exact["epsilon_general"])
+        assert abs(ours.log_epsilon_general - log) <= 1e-14 * max(1, abs(log))
+
+
 def test_threshold_is_on_the_amplifying_side_and_close():
     found = 0
     with mp.workdps(50):
