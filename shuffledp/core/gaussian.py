@@ -41,7 +41,7 @@ def _log_delta(mu: float, epsilon: np.ndarray) -> np.ndarray:
         peak = -0.5 * x * x
         inside = np.isfinite(peak) | (x < 0)
         x, peak = x[inside], peak[inside]
-        far = np.abs(x) + np.sqrt(x * x + 2 * _REACH)
+        far = np.abs(x) + np.hypot(x, math.sqrt(2 * _REACH))
         reach = np.where(x > 0, 2 * _REACH / far, far)
         smooth = mu * reach <= 0.5 * _REACH
         tail, body = ~smooth & (x > 0), ~smooth & (x <= 0)
@@ -99,6 +99,7 @@ def gdp(mu: float) -> PrivacyCurve:
         name=f"{mu:.6g}-Gaussian DP",
         kind="exact",
         accuracy=_ACCURACY,
+        scale=mu,
         loss_laws=(GaussianLoss(mu),),
     )
 

@@ -93,6 +93,17 @@ def test_epsilon_inverts_on_the_safe_side():
             assert epsilon == 0 or gdp(mu).delta(epsilon * (1 - 1e-10)) > delta
 
 
+@pytest.mark.parametrize("mu, delta", [(1e-257, 1e-300), (1.9e-208, 2.4e-282), (1e-290, 1e-300), (1e150, 1e-9)])
+def test_epsilon_is_found_at_extreme_mu(mu, delta):
+    epsilon = gdp(mu).epsilon(delta)
+    assert gdp(mu).log_delta(epsilon) <= math.log(delta) < gdp(mu).log_delta(epsilon * (1 - 1e-10))
+
+
+def test_log_delta_is_finite_where_only_the_square_of_x_overflows():
+    x = 1.6e154
+    assert gdp(1e-208).log_delta(x * 1e-208) == pytest.approx(-0.5 * x * x, rel=1e-14, abs=0)
+
+
 def test_gaussian_curve_depends_on_the_quotient_only():
     assert gaussian_curve(2.0, 3.0).delta(0.8) == gdp(1.5).delta(0.8)
     classical = gaussian_sigma(1, 1, 1e-6, method="classical")
