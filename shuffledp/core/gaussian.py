@@ -191,7 +191,8 @@ def classical_epsilon_max(delta: float) -> float:
     -------
     float
         Rounded down. At every epsilon up to here the classical mechanism is :math:`(\varepsilon, \delta)`-DP, at every
-        larger one it is not. Never below 3.78, whatever delta.
+        larger one it is not, except where delta is next to 1: delta is allowed a relative 1e-12 of rounding, which
+        leaves out 2e-5 of the range at ``1 - delta = 1e-9`` and 13% at 1e-16. Never below 3.78, whatever delta.
 
     Raises
     ------

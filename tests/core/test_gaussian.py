@@ -130,6 +130,12 @@ def test_classical_limit_reference_values():
     assert min(limits) == limits[6] > 3.78
 
 
+def test_classical_limit_is_below_the_largest_where_delta_is_next_to_1():
+    for delta in (1 - 1e-9, 1 - 1e-12, 1 - 2**-53):
+        limit = classical_epsilon_max(delta)
+        assert gaussian_curve(gaussian_sigma(1, limit, delta, method="classical"), 1).delta(limit) <= delta
+
+
 @pytest.mark.parametrize("delta", [1e-300, 1e-12, 1e-6, 0.1, 0.9])
 def test_classical_sigma_holds_up_to_its_limit_and_fails_beyond(delta):
     limit = classical_epsilon_max(delta)
