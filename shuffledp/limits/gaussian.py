@@ -198,8 +198,7 @@ def gdp_certified(channel, n, direction="both") -> GaussianCertificate:
     rows = two_input_rows(channel, full_support=True)
     x, weight = canonical_law(channel)
     mu, radius = gdp_mu(channel, n, 0), _radius(x, weight, n)
-    largest = np.log(rows[1]) - np.log(rows[0])
-    ends = {"forward": largest.max(), "reverse": -largest.min()}
+    ends = {"forward": _largest_loss(rows[1], rows[0]), "reverse": _largest_loss(rows[0], rows[1])}
     used = ("forward", "reverse") if direction == "both" else (direction,)
     turn = _turning_point(mu, radius)
 
@@ -219,7 +218,7 @@ def gdp_certified(channel, n, direction="both") -> GaussianCertificate:
             log_delta,
             name=f"Gaussian {kind} for the canonical pair: mu = {mu:.6g}, n = {n:g}, {direction}",
             kind=kind,
-            epsilon_max=max(float(end + 1e-14 * (1 + abs(end))), 0.0),  # rounded up: no guarantee is cut off early
+            epsilon_max=max(end + 1e-14 * (1 + abs(end)), 0.0),  # rounded up: no guarantee is cut off early
             scale=mu,
         )
 
@@ -233,6 +232,13 @@ def _radius(x: np.ndarray, weight: np.ndarray, n: int) -> float:
     if not math.isfinite(radius):
         raise DomainError("channel: an entry is so small that the certificate is not a double")
     return float(radius) * (1 + 1e-14)
+
+
+def _largest_loss(law: np.ndarray, other: np.ndarray) -> float:
+    """Largest log of law/other, whose digits do not depend on how small the entries are."""
+    with np.errstate(over="ignore"):
+        gain = float(np.max((law - other) / other))
+    return math.log1p(gain) if gain < math.inf else float(np.max(np.log(law) - np.log(other)))
 
 
 def _mean_excess(t: np.ndarray) -> np.ndarray:

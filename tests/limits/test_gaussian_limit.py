@@ -128,6 +128,15 @@ def test_the_certificate_encloses_the_exact_curve(rows, n):
     assert np.all(gdp_certified(rows, n).upper.delta(epsilons) >= np.maximum(exact["forward"], exact["reverse"]))
 
 
+def test_the_upper_curve_does_not_end_early_where_entries_are_tiny_and_close():
+    a, b = 2.2608696933895145e-139, 2.2608696946729166e-139
+    end = math.log1p((b - a) / a)
+    for epsilon in (0.99999 * end, np.nextafter(end, 0)):
+        assert gdp_certified([[1, a], [1, b]], 2, "forward").upper.delta(epsilon) > 0
+        assert gdp_certified([[1, b], [1, a]], 2, "reverse").upper.delta(epsilon) > 0
+    assert gdp_certified([[1, a], [1, b]], 2, "forward").upper.epsilon_max < end + 2e-14
+
+
 def test_the_radius_shrinks_like_1_over_n_and_cannot_be_five_times_smaller():
     q = 1 / (1 + math.e)
     for n in (2, 100, 10**9):
