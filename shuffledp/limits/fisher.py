@@ -104,7 +104,8 @@ def moments(channel, pi) -> Moments:
     Parameters
     ----------
     channel : FiniteChannel, RandomizedResponse or array_like
-        Two inputs (rows), every output possible for both; an array is read as the rows.
+        Two inputs (rows), every output possible for both; an array is read as the rows. With two outputs each row is
+        read by its smaller entry, the other being what is missing to 1, as by `shuffledp.jensen_shannon`.
     pi : float
         Share of the users who hold 1, in [0, 1].
 
@@ -199,9 +200,18 @@ def _finite(values: np.ndarray) -> np.ndarray:
 
 
 def _rows_and_shift(channel) -> tuple[np.ndarray, np.ndarray]:
-    """The two rows and their difference, which keeps its digits for randomized response at small epsilon0."""
+    """The two rows and their difference, which keeps its digits for randomized response at small epsilon0.
+
+    The difference of close rows adds up to 0 only where their larger entries are not taken as they were rounded.
+    """
     rows = two_input_rows(channel, full_support=True)
     if isinstance(channel, RandomizedResponse):
         shift = math.tanh(channel.epsilon0 / 2)
         return rows, np.array([-shift, shift])
+    if rows.shape[1] == 2:
+        least = first, second = rows.min(axis=1)
+        rare, other = rows.argmin(axis=1)
+        shift = second - first if rare == other else (0.5 - first) + (0.5 - second)
+        rows = np.where(rows == least[:, None], rows, 1 - least[:, None])
+        return rows, np.array([shift, -shift] if rare == 0 else [-shift, shift])
     return rows, rows[1] - rows[0]

@@ -124,6 +124,23 @@ def test_the_bound_is_below_at_any_n_and_its_ratio_tends_to_one():
     assert sdp.fisher_constant(RR, 0.5) / (8 * 100) > jensen_shannon(RR, 100, 50)
 
 
+CLOSE = [[0.6733309247050734, 0.3266690752949266], [0.673330924586971, 0.326669075413029]]  # the second adds up to 1-
+
+
+@pytest.mark.parametrize("channel", [CLOSE, CLOSE[::-1], [row[::-1] for row in CLOSE]])
+def test_the_bound_reads_close_rows_as_the_exact_value_does(channel):
+    for n, ones in ((3, 1), (3, 0), (10**6, 10**5)):
+        bound, exact = jsd_lower_bound(channel, n, ones), jensen_shannon(channel, n, ones)
+        assert bound <= exact
+    assert jensen_shannon(channel, 3, 1) == pytest.approx(2.6422221868404094558e-21, rel=1e-14, abs=0)
+
+
+def test_close_rows_on_either_side_of_one_half_are_read_alike():
+    channel = [[0.5 + 1e-10, 0.5 - 1.00001e-10], [0.5 - 3e-10, 0.5 + 3.00001e-10]]
+    assert jsd_lower_bound(channel, 50, 20) <= jensen_shannon(channel, 50, 20)
+    assert jsd_lower_bound(channel, 50, 20) == pytest.approx(jensen_shannon(channel, 50, 20), rel=2e-14, abs=0)
+
+
 def test_the_bound_is_exact_arithmetic_rounded_down():
     fisher = Fraction(576, 167)  # tri_b at pi = 1/4
     n = 10
