@@ -41,7 +41,7 @@ def likelihood_ratio(channel, histogram, ones=0):
     Returns
     -------
     float or ndarray
-        Shape (...). Between the least and the largest :math:`W_1(y)/W_0(y)` among the reports, relative accuracy 1e-13.
+        Shape (...). Between the least and the largest :math:`W_1(y)/W_0(y)` among the reports, relative accuracy 2e-13.
         At ``ones = 0`` the mean of these ratios, at ``ones = n - 1`` their harmonic mean, in between neither.
 
     Raises
