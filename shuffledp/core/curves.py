@@ -150,10 +150,12 @@ class PrivacyCurve:
     def _invert(self, goal: np.ndarray) -> np.ndarray:
         """For every goal an evaluated epsilon with ``log_delta(epsilon) <= goal``, and hardly a smaller one."""
         tolerance = max(_FINEST, 1e-2 * self.accuracy)
+        out = self._corrected(goal, tolerance) if self.scale else np.full(goal.shape, np.nan)
+        left = np.flatnonzero(np.isnan(out))
         if self._rough is None:
-            return self._search(self._values, goal, tolerance)
-        out = self._corrected(goal, tolerance)
-        for i in np.flatnonzero(np.isnan(out)):
+            out[left] = self._search(self._values, goal[left], tolerance)
+            return out
+        for i in left:
             out[i] = self._find(float(goal[i]), tolerance)
         return out
 
@@ -167,7 +169,7 @@ class PrivacyCurve:
 
         def rough(epsilon: np.ndarray) -> np.ndarray:
             with np.errstate(all="ignore"):
-                logs = self._inside(self._rough, epsilon)
+                logs = self._inside(self._rough or self._log_delta, epsilon)
             return np.where(np.isnan(logs), -np.inf, logs)
 
         def excess(epsilon: np.ndarray) -> np.ndarray:
@@ -318,7 +320,7 @@ _AROUND = 1 + np.array([-0.1, -0.02, -0.004, 0.004, 0.02, 0.1])
 _FARTHER = np.array([1.2, 1.6, 2.5, 5.0])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
-_BESIDE = 1 + np.array([-1e-4, 1e-4])
+_BESIDE = 1 + np.array([-1e-8, 1e-8])
 _MAX_CORRECTIONS = 6
 _QUARTERS = np.array([0.25, 0.5, 0.75])
 _LADDER = np.array([3e-2, 1e-4, 1e-8])

@@ -314,8 +314,11 @@ def log_excess_by_contour(
         order = 2
         while 2 * reach ** (order - 1) > 1e-17 * math.factorial(order + 1):
             order += 1
-        moments = (law[..., None] * unit[..., None] ** np.arange(2, order + 1)).sum(axis=1)
-        even, odd = moments[:, ::2], moments[:, 1::2]
+        power, moments = law * unit, []
+        for _ in range(2, order + 1):
+            power = power * unit
+            moments.append(power.sum(axis=1))
+        even, odd = np.array(moments[::2]).T, np.array(moments[1::2]).T
         real, imaginary = even @ _EVEN[: even.shape[1]], odd @ _ODD[: odd.shape[1]]
     else:
         rest = (law[:, None, :] * expm1_minus(1j * _PEAK[:, None] * unit[:, None, :])).sum(axis=2)
@@ -349,52 +352,47 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
     depth = np.log(np.maximum(4 * full / _TOLERANCE, 1.0))[:, None]
     alive = np.sqrt(depth / np.maximum(strength, 1e-30))  # in turns that a phase may be off
     returns = 7.8 * full[:, None] * off**2 / _TOLERANCE
-    if np.all(((alive < off) & (returns < 0.5)).any(axis=1) | (full < 1.5 * _TOLERANCE)):
+    quiet = ((alive < off) & (returns < 0.5)).any(axis=1) | (full < 1.5 * _TOLERANCE)
+    if quiet.all():
         return np.zeros(len(theta))
-    # a phase that drifts by `off` is out of step after `lasting` turns, and for as long again around whole drifts
-    lasting = np.where((alive < 0.25) & (off > 1e-200), np.floor(alive / np.maximum(off, 1e-200)), np.inf)
-    returns = 2.6 * full[:, None] * (2 * lasting + 3) * off**2 / _TOLERANCE
-    returns = np.where(np.isfinite(lasting), np.where(returns < 0.5, 0, np.ceil(returns)), np.inf)
-    best = np.argmin(lasting + returns, axis=1)
-    lasting, returns, drift = lasting[rows, best], returns[rows, best], off[rows, best]
     stop = np.ceil(2 * full / _TOLERANCE)  # all turns from here on together are below the tolerance
-    for i in np.flatnonzero(np.minimum(lasting + returns, stop) > 500):
-        stop[i] = min(stop[i], _last_turn(turns[i], strength[i], 4 * full[i] / _TOLERANCE))
-    plain = ~(lasting + returns < stop)
-    lasting, returns = np.where(plain, stop, lasting), np.where(plain, 0, returns)
-    endless = ~((lasting <= _TURNS) & (returns <= _TURNS) & (main > 0))
-    # a phase that makes several turns while the first makes one could come back in between
-    between = 8 * held < np.where(np.abs(turns).max(axis=1) > 1.5, 60 * (turns**2).max(axis=1), 0.0)
-    added = np.where(endless | between, np.nan, 0.0)
+    strongest = np.argsort(alive, axis=1)[:, :8]
+    guide, period = strongest[:, 0].copy(), np.ones(len(theta))
+    for i in np.flatnonzero((stop > 500) & ~quiet):
+        some = strongest[i, :4]
+        last, best, period[i] = _plan(turns[i, some].tolist(), strength[i, some].tolist(), 4 * full[i] / _TOLERANCE)
+        stop[i], guide[i] = min(stop[i], last), some[best]
     if law.shape[1] > 4:  # that many phases do not come into step again: only looked at, not proved
-        added, lasting, returns = np.zeros(len(theta)), np.where(endless, _LOOK, lasting), np.where(endless, 0, returns)
+        endless = stop > _TURNS
+        stop, added = np.where(endless, _LOOK, stop), np.zeros(len(theta))
+    else:
+        # a phase that makes several turns while the first makes one could come back in between
+        between = 8 * held < np.where(np.abs(turns).max(axis=1) > 1.5, 60 * (turns**2).max(axis=1), 0.0)
+        endless, added = np.zeros(len(theta), bool), np.where(between | ~(main > 0), np.nan, 0.0)
+    near = alive[rows, guide]
+    t, period = np.where(near < 0.4, turns[rows, guide], 0.0), np.where(near < 0.4, period, 1.0)
+    near = np.minimum(near, 0.4)  # where it can be anything all turns are found, as after a phase of 0
+    drift = _from_whole(period * t)
+    looks = period + stop * (np.abs(drift) + np.where(t == 0, 1, 2 * near))
+    added[~(looks < _TURNS)] = np.nan
+    added[quiet] = 0.0
 
     late = np.zeros(len(theta))
-    wanted = np.flatnonzero((stop > 3) & (lasting + returns > 0) & ~np.isnan(added))
-    if not wanted.size:
-        return added
-    near = np.exp(1j * _ECHO * (away / spread[:, None])[..., None])
-    for begin in range(0, wanted.size, 16):
-        group = wanted[begin : begin + 16]
-        row, again = _counted(group, returns[group] + 1)
-        start = np.where(again > 0, np.rint(again / np.maximum(drift[row], 1e-300)), 0.0)
-        room = alive[row] + (lasting[row, None] + 1) * off[row]
-        kept = (again == 0) | (np.abs(_from_whole(start[:, None] * turns[row])) < room).all(axis=1)
-        row, start = row[kept], start[kept]
-        least = np.where(start > 0, -1 - lasting[row], 1)
-        local, offset = _counted(np.arange(row.size), lasting[row] + 2 - least)
-        row, turn = row[local], start[local] + offset + least[local]
-        for j in range(law.shape[1] - 1, 0, -1):
-            kept = np.abs(_from_whole(turn * turns[row, j])) < alive[row, j]
+    wanted = np.flatnonzero((stop > 3) & ~quiet & ~np.isnan(added))
+    while wanted.size:
+        many = max(int(np.searchsorted(np.cumsum(looks[wanted]), _TURNS)), 1)
+        (row, turn), wanted = _in_step(wanted[:many], t, near, period, drift, stop), wanted[many:]
+        for j in strongest.T if law.shape[1] > 4 else ():
+            kept = np.abs(_from_whole(turn * turns[row, j[row]])) < alive[row, j[row]]
             row, turn = row[kept], turn[kept]
+        kept = (np.abs(_from_whole(turn[:, None] * turns[row])) < alive[row]).all(axis=1)
+        row, turn = row[kept], turn[kept]
         if law.shape[1] <= 4:
             added[np.bincount(row, minlength=len(theta)) > _ECHOES] = np.nan
             kept = ~np.isnan(added[row])
             row, turn = row[kept], turn[kept]
         block = 4 * _ECHOES // law.shape[1]
-        slight = (
-            0.02 * _TOLERANCE / np.bincount(row, minlength=len(theta))
-        )  # all that are left out as slighter make up 2 % of it
+        allowed = 0.02 * _TOLERANCE / np.maximum(np.bincount(row, minlength=len(theta)), 1)
         for first in range(0, row.size, block):
             some, turn_some = row[first : first + block], turn[first : first + block]
             x, width = away[some], spread[some, None]
@@ -403,38 +401,105 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
             turned = law[some] * np.exp(1j * u * x)
             height = full[some] / turn_some**2 * np.abs(turned.sum(axis=1)) ** n
             late += np.bincount(some, height * main[some] * (turn_some > _LOOK / 2), minlength=len(theta))
-            kept = height > slight[some]
-            some, turn_some, u, turned, width = some[kept], turn_some[kept], u[kept], turned[kept], width[kept]
-            phi = np.einsum("ej,ejv->ev", turned, near[some])
-            u = u + _ECHO / width
-            echo = np.exp(n * (np.log(phi) + 1j * u * center[some, None])) / (1 + 1j * u / theta[some, None]) ** 2
-            echo = _ECHO_STEP * echo.real.sum(axis=1)
+            kept = height > allowed[some]
+            some, u, turned = some[kept], u[kept], turned[kept]
+            unit = away[some] / spread[some, None]
+            echo, error = _echo(n, turned, unit, u[:, 0], center[some], theta[some], spread[some])
+            tall = ~(error < main[some] * allowed[some])
+            if tall.any():
+                some_tall, u = some[tall], u[tall]
+                phi = np.einsum("ej,ejv->ev", turned[tall], np.exp(1j * _ECHO * unit[tall][..., None]))
+                u = u + _ECHO / spread[some_tall, None]
+                whole = np.exp(n * (np.log(phi) + 1j * u * center[some_tall, None]))
+                whole = whole / (1 + 1j * u / theta[some_tall, None]) ** 2
+                echo[tall] = _ECHO_STEP * whole.real.sum(axis=1)
             added += np.bincount(some, echo, minlength=len(theta))
-    added[endless & ~(late < 1e-3 * _TOLERANCE * main)] = np.nan
+    added[endless & ~quiet & ~(late < 1e-3 * _TOLERANCE * main)] = np.nan
     return added
 
 
-def _last_turn(turns: np.ndarray, strength: np.ndarray, full: float) -> float:
-    r"""The turn from which on the echoes, of the size :math:`A/m^2` each at most, make up less than the tolerance.
+def _echo(n, turned, unit, u, center, theta, spread):
+    """One echo each by its cumulants, to the order 1/n, and an estimate of the error."""
+    power = turned * unit
+    total = turned.sum(axis=1)
+    a1 = power.sum(axis=1) / total
+    power = power * unit
+    a2 = power.sum(axis=1) / total
+    power = power * unit
+    a3 = power.sum(axis=1) / total
+    a4 = (power * unit).sum(axis=1) / total
+    square = a1 * a1
+    width = n * (a2 - square)
+    third = -1j / 6 * n * (a3 - a1 * (3 * a2 - 2 * square))
+    fourth = n / 24 * (a4 - 4 * a1 * a3 - 3 * a2 * a2 + 6 * square * (2 * a2 - square))
+    slope = 1j * n * (a1 + center / spread)
+    c, v = slope / width, 1 / width
+    cc = c * c
+    skew = third * c * (cc + 3 * v)
+    rest = fourth * (cc * (cc + 6 * v) + 3 * v * v)
+    rest = rest + 0.5 * third * third * (cc * (cc * (cc + 15 * v) + 45 * v * v) + 15 * v**3)
+    s = 1 + 1j * (u + c / spread) / theta
+    value = np.exp(n * (np.log(total) + 1j * u * center) + 0.5 * slope * c) * np.sqrt(2 * math.pi * v) / (s * s)
+    small = np.abs(skew) + np.sqrt(np.abs(rest))
+    error = 60 * small**3 + 10 * (1 + np.abs(c)) ** 2 / (u * spread) ** 2
+    return (value * (1 + skew + rest)).real, np.where(width.real > 0.1, error * np.abs(value), np.inf)
+
+
+def _plan(turns: list[float], strength: list[float], full: float) -> tuple[float, int, float]:
+    r"""Of one law: the turn from which on the echoes, of the size :math:`A/m^2` each at most, make up less than the
+    tolerance; the phase by which to find those before, and the period by which to count them.
 
     With the denominators :math:`q_k` of the continued fraction of t, any two of :math:`q_k` consecutive multiples of t
     are at least :math:`\|q_{k-1}t\|` apart from each other, so that at most :math:`1 + 2a/\|q_{k-1}t\|` of them
     come nearer to whole numbers than a, for every a. Their factors :math:`e^{-Sx^2}` hence sum to at most
     :math:`1 + \sqrt{\pi/S}/\|q_{k-1}t\|`.
     """
-    best = math.inf
-    for t, s in zip(turns.tolist(), strength.tolist(), strict=True):
-        before, q, x = 0.0, 1.0, abs(t - round(t))
-        while s > 50 and x > 1e-9 and q < best:
-            before, q, x = q, math.floor(1 / x) * q + before, 1 / x % 1
-            many = 1 + math.sqrt(math.pi / s) / max(abs(before * t - round(before * t)), 1e-30)
-            best = min(best, max(q, math.ceil(full * many / q)))
-    return best
+    last, guide, most = math.inf, 0, 0.0
+    for j, (t, s) in enumerate(zip(turns, strength, strict=True)):
+        x = abs(t - round(t))
+        if x > 1e-9 and s > most:
+            guide, most = j, s
+        before, q, apart = 0.0, 1.0, 1.0  # apart is the distance of before * t from the next whole number
+        reach = math.sqrt(math.pi / s) if s > 50 else 4.0
+        while x > 1e-9 and 16 * apart > reach and q < last:
+            whole = int(1 / x)
+            before, q, apart, x = q, whole * q + before, apart * x, 1 / x - whole
+            last = min(last, max(q, full * (1 + reach / apart) / q))
+    last = math.ceil(min(last, full))
+    x = abs(turns[guide] - round(turns[guide]))
+    before, q, apart, period, cost = 0.0, 1.0, 1.0, 1.0, 1 + last * x
+    while x > 1e-9 and q < cost:
+        whole = int(1 / x)
+        before, q, apart, x = q, whole * q + before, apart * x, 1 / x - whole
+        if q + last * apart * x < cost:
+            cost, period = q + last * apart * x, q
+    return last, guide, period
+
+
+def _in_step(names, t, near, period, drift, last) -> tuple[np.ndarray, np.ndarray]:
+    """Of every law named the turns, up to the last one, after which its phase t is nearly whole.
+
+    Turn ``r + j period``, with r below the period, has the phase ``r t + j drift``: near a whole number for one
+    interval of j.
+    """
+    row, rest = _counted(names, period[names])
+    base, a = _from_whole(rest * t[row]), near[row] * (1 + 1e-9) + 1e-12
+    laps, step = np.ceil(last / period)[row], drift[row]
+    step = np.where(np.abs(step) > 1e-300, step, 1e-300)
+    end = base + laps * step
+    low = np.ceil(np.minimum(base, end) - a)
+    local, whole = _counted(np.arange(row.size), np.floor(np.maximum(base, end) + a) - low + 1)
+    row, rest, step, a, laps = row[local], rest[local], step[local], a[local], laps[local]
+    middle, reach = (low[local] + whole - base[local]) / step, a / np.abs(step)
+    first = np.maximum(np.ceil(middle - reach), 0)
+    local, lap = _counted(np.arange(row.size), np.minimum(np.floor(middle + reach), laps) - first + 1)
+    row, turn = row[local], rest[local] + (first[local] + lap) * period[row[local]]
+    return row[turn > 0], turn[turn > 0]
 
 
 def _counted(names: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Every name as often as its count says, and a number from 0 on beside it."""
-    counts = counts.astype(int)
+    counts = np.maximum(counts, 0).astype(int)
     return np.repeat(names, counts), np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 

@@ -330,6 +330,25 @@ def two_input_rows(channel, *, full_support: bool = False) -> np.ndarray:
     return rows
 
 
+def rows_and_shift(channel) -> tuple[np.ndarray, np.ndarray]:
+    """The two rows of a channel with positive entries, and their difference.
+
+    The difference keeps its digits for randomized response at small epsilon0; where the rows of two outputs are close
+    it adds up to 0 only if their larger entries are not taken as they were rounded.
+    """
+    rows = two_input_rows(channel, full_support=True)
+    if isinstance(channel, RandomizedResponse):
+        shift = math.tanh(channel.epsilon0 / 2)
+        return rows, np.array([-shift, shift])
+    if rows.shape[1] == 2:
+        least = first, second = rows.min(axis=1)
+        rare, other = rows.argmin(axis=1)
+        shift = second - first if rare == other else (0.5 - first) + (0.5 - second)
+        rows = np.where(rows == least[:, None], rows, 1 - least[:, None])
+        return rows, np.array([shift, -shift] if rare == 0 else [-shift, shift])
+    return rows, rows[1] - rows[0]
+
+
 def _label(name: str, x, k: int) -> int:
     return integer(name, x, at_least=0, at_most=k - 1)
 

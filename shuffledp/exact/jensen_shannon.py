@@ -19,7 +19,7 @@ import numpy as np
 from ..core.divergences import midpoint_generator
 from ..core.domain import MAX_USERS, DomainError, integer
 from ..core.engine import log_binomial_probability
-from ..core.randomizers import RandomizedResponse, two_input_rows
+from ..core.randomizers import rows_and_shift
 from .channels import log_laws
 
 __all__ = ["jensen_shannon"]
@@ -63,18 +63,13 @@ def jensen_shannon(channel, n, ones=0) -> float:
     For the expansion in 1/n see `shuffledp.limits.jensen_shannon`, and for two given laws
     `shuffledp.core.divergences.jensen_shannon`.
     """
-    rows = two_input_rows(channel, full_support=True)
+    rows, change = rows_and_shift(channel)
     two = rows.shape[1] == 2
     n = integer("n", n, at_least=2, at_most=MAX_USERS if two else None)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     if rows.min() < _LEAST_ENTRY:
         raise DomainError(f"channel must have entries >= {_LEAST_ENTRY:g}, got {rows.min():g}")
     if two:
-        (first, second), (rare, other) = rows.min(axis=1), rows.argmin(axis=1)
-        shift = second - first if rare == other else (0.5 - first) + (0.5 - second)
-        change = np.array([shift, -shift] if rare == 0 else [-shift, shift])
-        if isinstance(channel, RandomizedResponse):  # keeps its digits at small epsilon0
-            change = math.tanh(channel.epsilon0 / 2) * np.array([-1.0, 1.0])
         return _two_outputs(rows, change, n, ones)
     before, after = log_laws(rows, n, ones)
     possible = before > -math.inf

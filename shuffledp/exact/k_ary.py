@@ -63,6 +63,9 @@ def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     epsilon0 = real("epsilon0", epsilon0, above=0, at_most=30)
     others = choice("others", others, _OTHERS)
     n = integer("n", n, at_least=2, at_most=10**12)
+    share = (
+        (1 + math.exp(-epsilon0)) / 2 if others == "first" else 1.0
+    )  # of the squared mu: frequent messages tell less
     parts = {"third": (_third,), "first": (_first,), "worst": (_third, _first)}[others]
 
     def log_delta(epsilon: np.ndarray, rough: bool = False) -> np.ndarray:
@@ -71,7 +74,7 @@ def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     return PrivacyCurve(
         log_delta,
         rough=functools.partial(log_delta, rough=True),
-        scale=math.sqrt(2 / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0),
+        scale=math.sqrt(2 * share / (math.expm1(epsilon0) + k) / n) * math.expm1(epsilon0),
         name=f"{k}-ary randomized response, shuffled: epsilon0 = {epsilon0:g}, n = {n:g}, others {others}",
         kind="exact",
         accuracy=1e-10,

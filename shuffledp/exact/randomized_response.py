@@ -49,7 +49,8 @@ def shuffled_rr(epsilon0, n, ones=0, direction="both") -> PrivacyCurve:
     -------
     PrivacyCurve
         Exact: error of ``log_delta`` at most 1e-12 with all others alike (``ones`` 0 or n - 1), 1e-11 otherwise, or
-        1e-14 of its size where that is larger. Cost per epsilon O(1) in n. Delta is 0 from ``epsilon0`` on.
+        1e-14 of its size where that is larger (unless all others are alike, 1e-7 of its size below -5,000,000). Cost
+        per epsilon O(1) in n. Delta is 0 from ``epsilon0`` on.
 
         ``"worst"``: an upper bound, certified by branch and bound at each epsilon (some hundred to some thousand
         evaluations). Its log is never below that of the largest delta; up to n = 1000 it is exact, beyond it exceeds it

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.domain import DomainError, real
-from ..core.randomizers import RandomizedResponse, two_input_rows
+from ..core.randomizers import rows_and_shift
 
 __all__ = ["Moments", "canonical_law", "cumulants", "fisher_constant", "mixture_fisher_constant", "moments"]
 
@@ -114,7 +114,7 @@ def moments(channel, pi) -> Moments:
     DomainError
         If the channel has not two inputs, an entry is zero, ``pi`` is out of range, or a constant underflows.
     """
-    rows, v = _rows_and_shift(channel)
+    rows, v = rows_and_shift(channel)
     pi = real("pi", pi, at_least=0, at_most=1)
     p = (1 - pi) * rows[0] + pi * rows[1]
     with np.errstate(over="ignore", under="ignore"):
@@ -178,7 +178,7 @@ def canonical_law(channel) -> tuple[np.ndarray, np.ndarray]:
     The likelihood ratio of the canonical pair (all other users hold 0) is 1 plus the mean of n independent copies of X.
     Mean 0, variance the chi-square divergence. Arguments and errors as for `fisher_constant`.
     """
-    rows, v = _rows_and_shift(channel)
+    rows, v = rows_and_shift(channel)
     with np.errstate(over="ignore"):
         return _finite(v / rows[0]), rows[0]
 
@@ -197,21 +197,3 @@ def _finite(values: np.ndarray) -> np.ndarray:
     if not np.all(np.isfinite(values)):
         raise DomainError("channel: an entry is so small that a moment of the likelihood ratio is not a double")
     return values
-
-
-def _rows_and_shift(channel) -> tuple[np.ndarray, np.ndarray]:
-    """The two rows and their difference, which keeps its digits for randomized response at small epsilon0.
-
-    The difference of close rows adds up to 0 only where their larger entries are not taken as they were rounded.
-    """
-    rows = two_input_rows(channel, full_support=True)
-    if isinstance(channel, RandomizedResponse):
-        shift = math.tanh(channel.epsilon0 / 2)
-        return rows, np.array([-shift, shift])
-    if rows.shape[1] == 2:
-        least = first, second = rows.min(axis=1)
-        rare, other = rows.argmin(axis=1)
-        shift = second - first if rare == other else (0.5 - first) + (0.5 - second)
-        rows = np.where(rows == least[:, None], rows, 1 - least[:, None])
-        return rows, np.array([shift, -shift] if rare == 0 else [-shift, shift])
-    return rows, rows[1] - rows[0]

@@ -157,11 +157,57 @@ def test_no_value_is_refused_down_to_epsilon_zero(k, epsilon0, n):
 def test_turns_that_come_back_are_bounded():
     """All turns from the one named on, weighted as the echoes are, make up less than what they may."""
     turns, strength, full = np.array([1.0, -0.36787944117, 0.0]), np.array([2e5, 7e5, 3e6]), 1e5
-    last = four_atoms._last_turn(turns, strength, full)
+    last, guide, _ = four_atoms._plan(turns.tolist(), strength.tolist(), full)
+    assert guide == 1
     m = np.arange(last, 40 * last)
     phase = m * turns[1]
     back = np.exp(-strength[1] * (phase - np.rint(phase)) ** 2)
     assert 0.1 < full * (back / m**2).sum() < 1 < full * (1 / m**2).sum()
+
+
+@pytest.mark.parametrize("t", [0.3678794411714423, 0.5000001, -2 / 7, 1 / 3 + 1e-4, 1e-5, 3.14159])
+def test_turns_in_step_are_all_found(t):
+    """Against a look at every single turn, by whatever period they are counted."""
+    last, near = 5000.0, 0.013
+    every = np.arange(1, last + 1)
+    distance = np.abs(every * t - np.rint(every * t))
+    for period in (1.0, 2.0, 7.0, 19.0, four_atoms._plan([1.0, t, 0.0], [1e4, 1e5, 1e4], 1e7)[2]):
+        drift = period * t - round(period * t)
+        arrays = (np.array([1.0, value]) for value in (t, near, period, drift, last))
+        row, turn = four_atoms._in_step(np.array([1]), *arrays)
+        assert np.all(row == 1) and np.unique(turn).size == turn.size
+        assert set(every[distance < near]) <= set(turn)
+        turn = turn[turn <= last].astype(int)
+        assert np.all(distance[turn - 1] < near * 1.001)
+
+
+def test_echo_by_cumulants_and_its_error():
+    """Against the integral by a fine rule: the estimate of the error is above it, and hardly ever idle."""
+    rng, idle = np.random.default_rng(1), 0
+    step = 0.05 * np.arange(-240, 241)
+    for _ in range(200):
+        n, law = int(10 ** rng.uniform(4, 9)), rng.dirichlet(np.ones(3) * 3)
+        values = np.array([1.0, -rng.uniform(0.5, 3), -rng.uniform(0, 0.4)])
+        away = values - law @ values
+        spread = math.sqrt(n * (law @ away**2))
+        center, theta, u = rng.uniform(0.1, 2) / spread, rng.uniform(0.5, 8) / spread, rng.uniform(2, 40)
+        off = rng.normal(size=3) * rng.uniform(0, 3) / math.sqrt(n)  # what the best turn leaves of the phases
+        turned = law * np.exp(1j * (off - away * (law @ (away * off)) / (law @ away**2)))
+        echo, error = four_atoms._echo(
+            n,
+            turned[None],
+            away[None] / spread,
+            np.array([u]),
+            np.array([center]),
+            np.array([theta]),
+            np.array([spread]),
+        )
+        phi = np.exp(1j * step[:, None] * away / spread) @ turned
+        s = 1 + 1j * (u + step / spread) / theta
+        whole = 0.05 * np.exp(n * (np.log(phi) + 1j * (u + step / spread) * center)) / s**2
+        assert abs(whole.real.sum() - echo[0]) <= error[0] + (1e-12 + 1e-15 * n) * np.abs(whole).sum()
+        idle += not error[0] < 1e-2 * abs(echo[0])
+    assert idle < 20
 
 
 # any finite law, and densities ---------------------------------------------------------------------------------------
