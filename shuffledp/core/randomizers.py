@@ -330,13 +330,13 @@ def two_input_rows(channel, *, full_support: bool = False) -> np.ndarray:
     return rows
 
 
-def rows_and_shift(channel) -> tuple[np.ndarray, np.ndarray]:
-    """The two rows of a channel with positive entries, and their difference.
+def rows_and_shift(channel, *, full_support: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """The two rows of a channel as by `two_input_rows`, and their difference.
 
     The difference keeps its digits for randomized response at small epsilon0; where the rows of two outputs are close
     it adds up to 0 only if their larger entries are not taken as they were rounded.
     """
-    rows = two_input_rows(channel, full_support=True)
+    rows = two_input_rows(channel, full_support=full_support)
     if isinstance(channel, RandomizedResponse):
         shift = math.tanh(channel.epsilon0 / 2)
         return rows, np.array([-shift, shift])

@@ -9,9 +9,9 @@ import numpy as np
 from ..core.curves import PrivacyCurve
 from ..core.domain import DomainError, choice, integer
 from ..core.numerics import log_sum_exp, stirling_remainder
-from ..core.randomizers import two_input_rows
+from ..core.randomizers import rows_and_shift
 
-__all__ = ["histogram_curve", "log_laws", "shuffled_channel"]
+__all__ = ["histogram_curve", "log_laws", "log_laws_and_ratio", "shuffled_channel"]
 
 _MAX_CELLS = 2 * 10**6
 _MAX_WORK = 10**9  # cells times users of the smaller group
@@ -35,9 +35,11 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
     Returns
     -------
     PrivacyCurve
-        Exact: error of ``log_delta`` below 1e-11. Closer than 1e-3 to the largest loss, and for rows that are that
-        close to each other, delta rests on the difference of two logs, and the error may be up to about 1e-14 divided
-        by what is left of the loss above epsilon. Replace-one neighbours.
+        Exact: error of ``log_delta`` below 1e-11. Where epsilon is within a relative 1e-2 of the largest loss, up to
+        1e-13, or 1e-15 of the size of ``log_delta``, divided by that distance. Replace-one neighbours.
+
+        With two outputs each row is read by its smaller entry, the other being what is missing to 1. More outputs are
+        taken as they are: close rows which do not add up to exactly 1 differ by that rounding too.
 
     Raises
     ------
@@ -48,24 +50,26 @@ def shuffled_channel(channel, n, ones=0, direction="both") -> PrivacyCurve:
     -----
     With M the law of the other users' histogram, the histograms
     before and after are :math:`\sum_y W_0(y) M(h - e_y)` and :math:`\sum_y W_1(y) M(h - e_y)`: one user left out, so
-    that the ratio of the two is right to rounding however rare h is. Everything is kept as logs.
+    that the ratio of the two is right to rounding however rare h is. The laws are kept as logs; the loss is the log of
+    1 plus their difference, :math:`\sum_y (W_1-W_0)(y) M(h - e_y)`, over one of them, and keeps its digits for close
+    rows.
     """
-    rows = two_input_rows(channel)
+    rows, shift = rows_and_shift(channel, full_support=False)
     n = integer("n", n, at_least=2)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
     return histogram_curve(
-        log_laws(rows, n, ones),
+        log_laws_and_ratio(rows, shift, n, ones),
         direction,
         f"channel with {rows.shape[1]} outputs, shuffled: n = {n}, ones = {ones}, {direction}",
     )
 
 
-def histogram_curve(laws: tuple[np.ndarray, np.ndarray], direction: str, name: str) -> PrivacyCurve:
-    """Exact curve of the histogram with these log laws before and after the change."""
-    before, after = laws
-    pairs = {"both": [(after, before), (before, after)], "forward": [(after, before)], "reverse": [(before, after)]}
-    pairs = [_Loss(p, q) for p, q in pairs[direction]]
+def histogram_curve(laws: tuple[np.ndarray, np.ndarray, np.ndarray], direction: str, name: str) -> PrivacyCurve:
+    """Exact curve of the histogram with these log laws before and after the change, and this log of their ratio."""
+    before, after, loss = laws
+    pairs = {"both": [(after, loss), (before, -loss)], "forward": [(after, loss)], "reverse": [(before, -loss)]}
+    pairs = [_Loss(*pair) for pair in pairs[direction]]
     return PrivacyCurve(
         lambda epsilon: np.minimum(np.max([loss.log_delta(epsilon) for loss in pairs], axis=0), 0.0),
         name=name,
@@ -75,11 +79,17 @@ def histogram_curve(laws: tuple[np.ndarray, np.ndarray], direction: str, name: s
     )
 
 
-def log_laws(rows: np.ndarray, n: int, ones: int, messages: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def log_laws(rows, n: int, ones: int, messages: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """The first two of `log_laws_and_ratio`."""
+    return log_laws_and_ratio(rows, rows[1] - rows[0], n, ones, messages)[:2]
+
+
+def log_laws_and_ratio(rows, shift, n: int, ones: int, messages: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Log laws of the histogram before and after one user's 0 becomes 1, ``ones`` of the n users holding 1 before.
 
     Every user sends ``messages`` independent messages, all shuffled together. Over the counts of all outputs but the
-    last; ``-inf`` where a count is impossible. Raises `DomainError` if there are too many cells.
+    last; ``-inf`` where a count is impossible. The third array is the log of the ratio after/before, computed from
+    ``shift``, the difference of the two rows. Raises `DomainError` if there are too many cells.
     """
     outputs, total = rows.shape[1], n * messages
     cells = (total + 1) ** (outputs - 1)
@@ -92,10 +102,21 @@ def log_laws(rows: np.ndarray, n: int, ones: int, messages: int = 1) -> tuple[np
     before = _log_multinomial(many * messages, total, many_logs)
     for _ in range(few * messages):
         before = _add_message(before, few_logs)
-    after = before
-    for _ in range(messages):
+    after = apart = before  # apart: what is common to the terms of after - before, all its messages but one
+    for sent in range(messages):
+        if sent:
+            apart = np.logaddexp(_add_message(apart, logs[1]), before)
         before, after = _add_message(before, logs[0]), _add_message(after, logs[1])
-    return before, after
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        gain, fall = (
+            sum(change * np.exp(part - law) for change, part in zip(shift, _one_more(apart), strict=True) if change)
+            for law in (before, after)
+        )
+        loss = np.where(gain > 0, np.log1p(gain), -np.log1p(-fall))
+    # impossible before or after, or a ratio beyond the range of doubles
+    plain = ~np.isfinite(loss) & ((before > -np.inf) | (after > -np.inf))
+    loss[plain] = after[plain] - before[plain]
+    return before, after, loss
 
 
 def _log_multinomial(messages: int, room: int, logs: np.ndarray) -> np.ndarray:
@@ -114,23 +135,29 @@ def _log_multinomial(messages: int, room: int, logs: np.ndarray) -> np.ndarray:
 
 def _add_message(law: np.ndarray, logs: np.ndarray) -> np.ndarray:
     """Log law of the histogram with one more message, which has these log probabilities."""
-    out = law + logs[-1]
-    for axis, log in enumerate(logs[:-1]):
+    out = np.full(law.shape, -np.inf)
+    for shifted, log in zip(_one_more(law), logs, strict=True):
+        out = np.logaddexp(out, shifted + log)
+    return out
+
+
+def _one_more(law: np.ndarray):
+    """The log law of the histogram with one more message, which is known: one for each output."""
+    for axis in range(law.ndim):
         shifted = np.full(law.shape, -np.inf)
         later, earlier = [slice(None)] * law.ndim, [slice(None)] * law.ndim
         later[axis], earlier[axis] = slice(1, None), slice(None, -1)
-        shifted[tuple(later)] = law[tuple(earlier)] + log
-        out = np.logaddexp(out, shifted)
-    return out
+        shifted[tuple(later)] = law[tuple(earlier)]
+        yield shifted
+    yield law
 
 
 class _Loss:
     """The privacy loss of one law against another, sorted, for the hockey-stick divergence at many orders."""
 
-    def __init__(self, p: np.ndarray, q: np.ndarray):
+    def __init__(self, p: np.ndarray, loss: np.ndarray):
         possible = p > -np.inf
-        p, q = p[possible], q[possible]
-        loss = p - q
+        p, loss = p[possible], loss[possible]
         order = np.argsort(-loss)
         self._p, self._loss = p[order], loss[order]
         self.largest = float(self._loss[0])

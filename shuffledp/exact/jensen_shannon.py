@@ -20,7 +20,7 @@ from ..core.divergences import midpoint_generator
 from ..core.domain import MAX_USERS, DomainError, integer
 from ..core.engine import log_binomial_probability
 from ..core.randomizers import rows_and_shift
-from .channels import log_laws
+from .channels import log_laws_and_ratio
 
 __all__ = ["jensen_shannon"]
 
@@ -49,7 +49,7 @@ def jensen_shannon(channel, n, ones=0) -> float:
         n. Each row is read by its smaller entry, the other being what is missing to 1, and the accuracy is relative to
         rows so read: entries rounded to doubles may miss a sum of 1 by a good part of what close rows differ by.
 
-        More outputs: relative error below 1e-12, or 1e-14/h where all ratios of the rows are within h of 1.
+        More outputs: relative error below 1e-12.
 
     Raises
     ------
@@ -71,11 +71,10 @@ def jensen_shannon(channel, n, ones=0) -> float:
         raise DomainError(f"channel must have entries >= {_LEAST_ENTRY:g}, got {rows.min():g}")
     if two:
         return _two_outputs(rows, change, n, ones)
-    before, after = log_laws(rows, n, ones)
+    before, after, loss = log_laws_and_ratio(rows, change, n, ones)
     possible = before > -math.inf
-    before, after = before[possible], after[possible]
-    middle = 0.5 * (np.exp(before) + np.exp(after))
-    return math.fsum(middle * midpoint_generator(np.tanh(0.5 * (after - before))))
+    middle = 0.5 * (np.exp(before[possible]) + np.exp(after[possible]))
+    return math.fsum(middle * midpoint_generator(np.tanh(0.5 * loss[possible])))
 
 
 def _two_outputs(rows: np.ndarray, change: np.ndarray, n: int, ones: int) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from ..core.bundles import bundle_types, log_multinomial
 from ..core.curves import PrivacyCurve
 from ..core.domain import MAX_USERS, DomainError, choice, integer, real_array
-from ..core.randomizers import two_input_rows
-from .channels import histogram_curve, log_laws, shuffled_channel
+from ..core.randomizers import rows_and_shift, two_input_rows
+from .channels import histogram_curve, log_laws_and_ratio
 
 __all__ = ["shuffled_messages", "unbundled_chi_square", "unbundled_likelihood_ratio"]
 
@@ -40,7 +40,7 @@ def shuffled_messages(channel, n, messages, ones=0, bundled=False, direction="bo
     Returns
     -------
     PrivacyCurve
-        Exact: error of ``log_delta`` below 1e-11. Replace-one neighbours: all messages of one user.
+        Exact, with the accuracy of `shuffled_channel`. Replace-one neighbours: all messages of one user.
 
     Raises
     ------
@@ -51,20 +51,20 @@ def shuffled_messages(channel, n, messages, ones=0, bundled=False, direction="bo
     -----
     Claims ``shvets26.bundle.unb`` and ``shvets26.bundle.bund`` say what the two become for many users.
     """
-    rows = two_input_rows(channel)
+    rows, shift = rows_and_shift(channel, full_support=False)
     n = integer("n", n, at_least=2)
     messages = integer("messages", messages, at_least=1)
     ones = integer("ones", ones, at_least=0, at_most=n - 1)
     direction = choice("direction", direction, ("both", "forward", "reverse"))
     if not isinstance(bundled, bool):
         raise DomainError(f"bundled must be True or False, got {bundled!r}")
+    together = "bundles of " if bundled else ""
     if bundled:
-        return shuffled_channel(_product_rows(rows, messages), n, ones, direction)
-    return histogram_curve(
-        log_laws(rows, n, ones, messages),
-        direction,
-        f"{messages} messages of each of n = {n} users, shuffled: ones = {ones}, {direction}",
-    )
+        laws = log_laws_and_ratio(*_product(rows, shift, messages), n, ones)
+    else:
+        laws = log_laws_and_ratio(rows, shift, n, ones, messages)
+    name = f"{together}{messages} messages of each of n = {n} users, shuffled: ones = {ones}, {direction}"
+    return histogram_curve(laws, direction, name)
 
 
 def unbundled_likelihood_ratio(channel, histogram, messages) -> float:
@@ -157,8 +157,11 @@ def unbundled_chi_square(channel, n, messages) -> float:
         raise DomainError(f"messages = {messages}: the divergence is beyond the range of doubles") from None
 
 
-def _product_rows(rows: np.ndarray, messages: int) -> np.ndarray:
-    """The channel of a whole bundle: its outputs are the histograms of the bundle."""
+def _product(rows: np.ndarray, shift: np.ndarray, messages: int) -> tuple[np.ndarray, np.ndarray]:
+    """The channel of a whole bundle, whose outputs are the histograms of the bundle, and the difference of its rows."""
     counts = bundle_types(rows.shape[1], messages)
-    with np.errstate(divide="ignore"):
-        return np.exp([log_multinomial(counts, np.log(row)) for row in rows])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        first, second = (np.exp(log_multinomial(counts, np.log(row))) for row in rows)
+        gain = np.where(counts > 0, counts * np.log1p(shift / rows[0]), 0.0).sum(axis=1)
+        change = np.where(np.abs(gain) < 0.5, first * np.expm1(gain), second - first)
+    return np.array([first, second]), change
