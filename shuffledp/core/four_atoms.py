@@ -47,7 +47,7 @@ def log_four_atom_excess(n: int, weights, values, mean, rough: bool = False):
     weights : sequence of 4 floats
         Probabilities ``w, w, w3, w4`` (either of the last two may be 0), summing to 1.
     values : sequence of 4 floats or arrays
-        ``g1 > 0 > g2`` with ``g1 + g2 <= 0``, and ``g3, g4 <= 0``.
+        ``g1 > 0 > g2`` with ``g1 + g2 <= 0``, and ``g3, g4 <= 0``; arrays as long as ``mean``.
     mean : float or array
         ``E G``, at most 0, computed by the caller without cancellation.
     rough : bool
@@ -63,9 +63,11 @@ def log_four_atom_excess(n: int, weights, values, mean, rough: bool = False):
     ArithmeticError
         If no evaluator can vouch for a value.
     """
-    *values, mean = np.broadcast_arrays(*values, mean)
-    scalar, mean = mean.ndim == 0, np.atleast_1d(mean)
-    weights, values = np.asarray(weights, float), np.stack([np.atleast_1d(value) for value in values], axis=-1)
+    scalar, weights = np.ndim(mean) == 0, np.asarray(weights, float)
+    table = np.empty((np.size(mean), 4))
+    for column, value in enumerate(values):
+        table[:, column] = value
+    values, mean = table, np.atleast_1d(mean)
     scale = values[:, 0]
     values = values / scale[:, None]
     logs = np.full(len(mean), np.nan)
