@@ -163,7 +163,7 @@ class PrivacyCurve:
         """Where the rough curve reaches each goal, corrected by secants; nan where that does not lead to the goal.
 
         Heights are ``sqrt(-log delta)``, nearly linear in epsilon. Every round evaluates two points around the
-        corrected one, closer than the tolerance, and two that are farther out by a small part of the correction.
+        corrected one, closer than the tolerance.
         """
         out = np.full(goal.shape, np.nan)
 
@@ -179,7 +179,7 @@ class PrivacyCurve:
         try:
             start = self._search(rough, goal, 1e-2, inner=True)
             rows = np.flatnonzero((start > 1e-3 * self.scale) & (start < 0.999 * self.epsilon_max))
-            points = start[rows, None] * _BESIDE
+            points = start[rows, None] * (1 + 1e-8 * _SIDES)
             heights = excess(points)
             slope = (heights[:, 1] - heights[:, 0]) / (points[:, 1] - points[:, 0])
             for _ in range(_MAX_CORRECTIONS):
@@ -190,16 +190,14 @@ class PrivacyCurve:
                 rows, index, step, middle, slope = rows[kept], index[kept], step[kept], middle[kept], slope[kept]
                 if not rows.size:
                     break
-                near = 0.4 * tolerance * middle
-                far = np.maximum(0.01 * np.abs(step), 4 * near)
-                points = middle[:, None] + np.stack([-far, -near, near, far], axis=1)
+                before, height = points[index, best[kept]], heights[index, best[kept]]
+                points = middle[:, None] + 0.4 * tolerance * middle[:, None] * _SIDES
                 heights = excess(points)
-                first, index = np.argmax(heights >= 0, axis=1), np.arange(rows.size)
-                high = points[index, first]
-                open_ = (first == 0) | (high - points[index, first - 1] > tolerance * high)
-                out[rows[~open_]] = high[~open_]
-                slope = np.where(far > 100 * near, (heights[:, 3] - heights[:, 0]) / (2 * far), slope)
-                rows, slope, points, heights = rows[open_], slope[open_], points[open_], heights[open_]
+                found = (heights[:, 0] < 0) & (heights[:, 1] >= 0)
+                out[rows[found]] = points[found, 1]
+                secant = (heights[:, 1] - height) / (points[:, 1] - before)
+                slope = np.where(np.abs(step) > 1e3 * tolerance * middle, secant, slope)
+                rows, slope, points, heights = rows[~found], slope[~found], points[~found], heights[~found]
         except ArithmeticError:  # too few users for the rough curve
             pass
         return out
@@ -215,7 +213,11 @@ class PrivacyCurve:
             return goal
         if self.scale:
             limit = self.scale * np.interp(math.log(self.scale) - goal, _DEPTHS, _DEVIATIONS)
-            grid = (np.maximum(limit, 1e-3 * self.scale)[:, None] * _AROUND).ravel()
+            limit = np.maximum(limit, 1e-3 * self.scale)
+            grid = (limit[:, None] * _AROUND).ravel()
+            even = np.arange(math.log(grid.min()), math.log(grid.max()) + 0.009, 0.009)
+            if even.size < grid.size:  # one grid for all goals
+                grid = np.exp(even)
             grid = (
                 grid[grid < self.epsilon_max] if grid.min() < self.epsilon_max else np.array([0.9 * self.epsilon_max])
             )
@@ -243,7 +245,7 @@ class PrivacyCurve:
             guess = _interpolate(near_points, near_logs, goal[rows])
             guess = np.where((low < guess) & (guess < high), guess, 0.5 * (low + high))
             out[rows] = guess if inner else high
-            wide = high - low > tolerance * high
+            wide = high - low > np.maximum(tolerance * high, math.ulp(0.0))
             if not wide.any():
                 return out
             rows, ends = rows[wide], near_logs[wide, 1:3]
@@ -320,7 +322,7 @@ _AROUND = 1 + np.array([-0.1, -0.02, -0.004, 0.004, 0.02, 0.1])
 _FARTHER = np.array([1.2, 1.6, 2.5, 5.0])
 _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
-_BESIDE = 1 + np.array([-1e-8, 1e-8])
+_SIDES = np.array([-1.0, 1.0])
 _MAX_CORRECTIONS = 6
 _QUARTERS = np.array([0.25, 0.5, 0.75])
 _LADDER = np.array([3e-2, 1e-4, 1e-8])

@@ -25,6 +25,8 @@ _REACH = 40.0  # the integral is cut where its Gaussian factor has fallen to e^-
 _SQRT2 = math.sqrt(2.0)
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
+_LEAST_MU = 1e-300  # below it delta and epsilon are subnormal numbers
+
 
 def _log_delta(mu: float, epsilon: np.ndarray) -> np.ndarray:
     """Natural log of ``Phi(-x) - e^epsilon Phi(-x - mu)`` with ``x = epsilon/mu - mu/2``.
@@ -75,7 +77,7 @@ def gdp(mu: float) -> PrivacyCurve:
     Parameters
     ----------
     mu : float
-        Distance of the two means in standard deviations; ``mu > 0``. The Gaussian mechanism has
+        Distance of the two means in standard deviations; ``mu >= 1e-300``. The Gaussian mechanism has
         ``mu = sensitivity/sigma``.
 
     Returns
@@ -87,13 +89,13 @@ def gdp(mu: float) -> PrivacyCurve:
     Raises
     ------
     DomainError
-        If ``mu`` is not a finite positive number.
+        If ``mu`` is outside its range.
 
     Notes
     -----
     Claim ``dr14.gauss.curve``.
     """
-    mu = real("mu", mu, above=0)
+    mu = real("mu", mu, at_least=_LEAST_MU)
     return PrivacyCurve(
         lambda epsilon: _log_delta(mu, epsilon),
         name=f"{mu:.6g}-Gaussian DP",
@@ -122,14 +124,14 @@ def gaussian_curve(sigma: float, sensitivity: float) -> PrivacyCurve:
     Raises
     ------
     DomainError
-        If an argument is not finite and positive, or their quotient is not a normal double.
+        If an argument is not finite and positive, or their quotient is outside the range of mu.
 
     Notes
     -----
     Claim ``dr14.gauss.curve``. Exact for real-number arithmetic; what a floating-point sampler does is another matter.
     """
     sigma, sensitivity = real("sigma", sigma, above=0), real("sensitivity", sensitivity, above=0)
-    return gdp(real("sensitivity/sigma", divide_up(sensitivity, sigma), at_least=2.0**-1022))
+    return gdp(real("sensitivity/sigma", divide_up(sensitivity, sigma), at_least=_LEAST_MU))
 
 
 def gaussian_sigma(sensitivity: float, epsilon: float, delta: float, method: str = "analytic") -> float:

@@ -77,6 +77,12 @@ def test_extreme_arguments_give_a_delta():
     assert gdp(1e155).delta(1.5e308) == 1.0
 
 
+def test_a_subnormal_mu_is_refused():
+    for curve in (lambda: gdp(1e-301), lambda: gdp(5e-324), lambda: gaussian_curve(1e200, 1e-105)):
+        with pytest.raises(DomainError, match="1e-300"):
+            curve()
+
+
 def test_array_in_array_out():
     curve = gdp(0.7)
     epsilons = np.array([[0.0, 0.5], [1.0, 30.0]])
@@ -93,7 +99,10 @@ def test_epsilon_inverts_on_the_safe_side():
             assert epsilon == 0 or gdp(mu).delta(epsilon * (1 - 1e-10)) > delta
 
 
-@pytest.mark.parametrize("mu, delta", [(1e-257, 1e-300), (1.9e-208, 2.4e-282), (1e-290, 1e-300), (1e150, 1e-9)])
+@pytest.mark.parametrize(
+    "mu, delta",
+    [(1e-300, 1e-310), (1e-300, 1e-322), (1e-257, 1e-300), (1.9e-208, 2.4e-282), (1e-290, 1e-300), (1e150, 1e-9)],
+)
 def test_epsilon_is_found_at_extreme_mu(mu, delta):
     epsilon = gdp(mu).epsilon(delta)
     assert gdp(mu).log_delta(epsilon) <= math.log(delta) < gdp(mu).log_delta(epsilon * (1 - 1e-10))
