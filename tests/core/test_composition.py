@@ -50,6 +50,16 @@ def test_few_users_and_rounds_against_the_definition(epsilon0, n, rounds, direct
     assert curve.delta(rounds * epsilon0) == 0
 
 
+@pytest.mark.parametrize("left", [1e-3, 1e-6, 1e-9])
+def test_next_to_the_largest_loss_the_enumeration_is_on_the_safe_side(left):
+    for epsilon0, n, rounds in ((1.0, 4, 3), (0.02, 6, 2), (3.0, 3, 4)):
+        curve = compose(shuffled_rr(epsilon0, n, direction="forward"), rounds)
+        epsilon = (1 - left) * rounds * epsilon0
+        reference = enumerated(epsilon0, n, rounds, epsilon, "forward")
+        assert -1e-15 * abs(reference) <= curve.log_delta(epsilon) - reference <= 1e-12 / left
+        assert abs(curve.log_delta((1 - 2 * left) * rounds * epsilon0) - reference) > 1e-12 / left
+
+
 def test_the_directions_differ_and_both_is_the_larger():
     both, *single = (compose(shuffled_rr(2, 8, direction=d), 3) for d in ("both", "forward", "reverse"))
     forward, reverse = (curve.delta(0.7) for curve in single)
