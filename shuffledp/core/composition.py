@@ -47,11 +47,13 @@ def compose(curve: PrivacyCurve, rounds: int) -> PrivacyCurve:
     PrivacyCurve
         Gaussian: exact, ``gdp(mu * sqrt(rounds))``, for adaptive rounds too. One round: ``curve`` itself.
 
-        Randomized response: of kind "exact" where the outcomes of all rounds can be enumerated (up to 100 000
-        histograms of them; relative error of delta 1e-9, or on the safe side 1e-12 over the relative distance of
-        epsilon from the largest loss where that is more), else an upper bound of the rounds' exact value. It is above it by a relative 1e-6 or less
-        at ordinary delta, by about 1e-2 at most. An epsilon costs some 10 ms, or a fraction of a second where n times
-        ``rounds`` is below about 1e8.
+        Randomized response, where the outcomes of all rounds can be enumerated (up to 100 000 histograms of them): of
+        kind "exact", with a relative error of delta of 1e-9; where epsilon is within a relative 1e-3 of the largest
+        loss the error is on the safe side, up to 1e-12 over that distance.
+
+        Else an upper bound of the rounds' exact value. It is above it by a relative 1e-6 or less at ordinary delta, by
+        about 1e-2 at most. An epsilon costs some 10 ms, or a fraction of a second where n times ``rounds`` is below
+        about 1e8.
 
     Raises
     ------

@@ -183,21 +183,23 @@ class PrivacyCurve:
             heights = excess(points)
             slope = (heights[:, 1] - heights[:, 0]) / (points[:, 1] - points[:, 0])
             for _ in range(_MAX_CORRECTIONS):
-                index, best = np.arange(rows.size), np.argmin(np.abs(heights), axis=1)
-                step = -heights[index, best] / np.where(slope > 0, slope, np.nan)
-                middle = points[index, best] + step
-                kept = np.abs(step) < 0.5 * middle  # false for nan as well
-                rows, index, step, middle, slope = rows[kept], index[kept], step[kept], middle[kept], slope[kept]
+                before, height = points[:, 1], heights[:, 1]
+                step = -height / np.where(slope > 0, slope, np.nan)
+                kept = np.abs(step) < 0.5 * (before + step)  # false for nan as well
+                if not kept.all():
+                    rows, before, height, step, slope = (x[kept] for x in (rows, before, height, step, slope))
                 if not rows.size:
                     break
-                before, height = points[index, best[kept]], heights[index, best[kept]]
-                points = middle[:, None] + 0.4 * tolerance * middle[:, None] * _SIDES
+                middle = before + step
+                points = middle[:, None] * (1 + 0.4 * tolerance * _SIDES)
                 heights = excess(points)
                 found = (heights[:, 0] < 0) & (heights[:, 1] >= 0)
                 out[rows[found]] = points[found, 1]
+                if found.all():
+                    break
                 secant = (heights[:, 1] - height) / (points[:, 1] - before)
                 slope = np.where(np.abs(step) > 1e3 * tolerance * middle, secant, slope)
-                rows, slope, points, heights = rows[~found], slope[~found], points[~found], heights[~found]
+                rows, slope, points, heights = (x[~found] for x in (rows, slope, points, heights))
         except ArithmeticError:  # too few users for the rough curve
             pass
         return out

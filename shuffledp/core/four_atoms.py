@@ -365,12 +365,13 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
         last, best, period[i] = _plan(turns[i, some].tolist(), strength[i, some].tolist(), 4 * full[i] / _TOLERANCE)
         stop[i], guide[i] = min(stop[i], last), some[best]
     if law.shape[1] > 4:  # that many phases do not come into step again: only looked at, not proved
-        endless = stop > _TURNS
+        endless, late = stop > _TURNS, np.zeros(len(theta))
         stop, added = np.where(endless, _LOOK, stop), np.zeros(len(theta))
     else:
         # a phase that makes several turns while the first makes one could come back in between
         between = 8 * held < np.where(np.abs(turns).max(axis=1) > 1.5, 60 * (turns**2).max(axis=1), 0.0)
-        endless, added = np.zeros(len(theta), bool), np.where(between | ~(main > 0), np.nan, 0.0)
+        endless = late = np.zeros(len(theta), bool)
+        added = np.where(between | ~(main > 0), np.nan, 0.0)
     near = alive[rows, guide]
     t, period = np.where(near < 0.4, turns[rows, guide], 0.0), np.where(near < 0.4, period, 1.0)
     near = np.minimum(near, 0.4)  # where it can be anything all turns are found, as after a phase of 0
@@ -379,7 +380,6 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
     added[~(looks < _TURNS)] = np.nan
     added[quiet] = 0.0
 
-    late = np.zeros(len(theta))
     wanted = np.flatnonzero((stop > 3) & ~quiet & ~np.isnan(added))
     while wanted.size:
         many = max(int(np.searchsorted(np.cumsum(looks[wanted]), _TURNS)), 1)
@@ -389,35 +389,40 @@ def _echoes(n, values, law, away, center, theta, spread, main) -> np.ndarray:
             row, turn = row[kept], turn[kept]
         kept = (np.abs(_from_whole(turn[:, None] * turns[row])) < alive[row]).all(axis=1)
         row, turn = row[kept], turn[kept]
-        if law.shape[1] <= 4:
-            added[np.bincount(row, minlength=len(theta)) > _ECHOES] = np.nan
+        count = np.bincount(row, minlength=len(theta))
+        if law.shape[1] <= 4 and count.max() > _ECHOES:
+            added[count > _ECHOES] = np.nan
             kept = ~np.isnan(added[row])
             row, turn = row[kept], turn[kept]
+        # echoes left out as slighter, and errors of those that are not integrated, make up 4 % of the tolerance
+        allowed = 0.02 * _TOLERANCE / np.maximum(count, 1)
         block = 4 * _ECHOES // law.shape[1]
-        allowed = 0.02 * _TOLERANCE / np.maximum(np.bincount(row, minlength=len(theta)), 1)
         for first in range(0, row.size, block):
-            some, turn_some = row[first : first + block], turn[first : first + block]
-            x, width = away[some], spread[some, None]
-            u = (np.rint(turn_some[:, None] * turns[some]) * x * law[some]).sum(axis=1, keepdims=True)
-            u = 2 * math.pi * n * u / width**2
-            turned = law[some] * np.exp(1j * u * x)
-            height = full[some] / turn_some**2 * np.abs(turned.sum(axis=1)) ** n
-            late += np.bincount(some, height * main[some] * (turn_some > _LOOK / 2), minlength=len(theta))
+            some, m = row[first : first + block], turn[first : first + block]
+            u = (np.rint(m[:, None] * turns[some]) * (away * law)[some]).sum(axis=1)
+            u *= 2 * math.pi * n / spread[some] ** 2
+            turned = law[some] * np.exp(1j * (u[:, None] * away[some]))
+            height = full[some] / (m * m) * np.abs(turned.sum(axis=1)) ** n
+            if endless.any():
+                late += np.bincount(some, height * (m > _LOOK / 2), minlength=len(theta))
             kept = height > allowed[some]
             some, u, turned = some[kept], u[kept], turned[kept]
-            unit = away[some] / spread[some, None]
-            echo, error = _echo(n, turned, unit, u[:, 0], center[some], theta[some], spread[some])
+            unit, law_of = away[some] / spread[some, None], (center[some], theta[some], spread[some])
+            echo, error = _echo(n, turned, unit, u, *law_of)
             tall = ~(error < main[some] * allowed[some])
             if tall.any():
-                some_tall, u = some[tall], u[tall]
-                phi = np.einsum("ej,ejv->ev", turned[tall], np.exp(1j * _ECHO * unit[tall][..., None]))
-                u = u + _ECHO / spread[some_tall, None]
-                whole = np.exp(n * (np.log(phi) + 1j * u * center[some_tall, None]))
-                whole = whole / (1 + 1j * u / theta[some_tall, None]) ** 2
-                echo[tall] = _ECHO_STEP * whole.real.sum(axis=1)
+                echo[tall] = _integrated_echo(n, turned[tall], unit[tall], u[tall], *(x[tall] for x in law_of))
             added += np.bincount(some, echo, minlength=len(theta))
-    added[endless & ~quiet & ~(late < 1e-3 * _TOLERANCE * main)] = np.nan
+    added[endless & ~quiet & ~(late < 1e-3 * _TOLERANCE)] = np.nan
     return added
+
+
+def _integrated_echo(n, turned, unit, u, center, theta, spread):
+    """One echo each by the trapezoid rule."""
+    phi = np.einsum("ej,ejv->ev", turned, np.exp(1j * _ECHO * unit[..., None]))
+    u = u[:, None] + _ECHO / spread[:, None]
+    whole = np.exp(n * (np.log(phi) + 1j * u * center[:, None])) / (1 + 1j * u / theta[:, None]) ** 2
+    return _ECHO_STEP * whole.real.sum(axis=1)
 
 
 def _echo(n, turned, unit, u, center, theta, spread):
