@@ -104,10 +104,14 @@ class PrivacyCurve:
     def delta(self, epsilon):
         """Delta at epsilon; array in, array out. See `log_delta` for range and errors.
 
-        For an upper bound the value is never below the bound's true value by more than the relative `accuracy`.
+        For an upper bound the value is never below the bound's true value by more than the relative `accuracy`. It is
+        0.0 far below the smallest double, also where the log could not be vouched for.
         """
-        logs = self.log_delta(epsilon)
-        return math.exp(logs) if isinstance(logs, float) else np.exp(logs)
+        epsilons = real_array("epsilon", epsilon, at_least=0)
+        out = np.zeros(epsilons.size)
+        some = ~self._underflows(epsilons.ravel())
+        out[some] = np.exp(self._values(epsilons.ravel()[some]))
+        return float(out[0]) if epsilons.ndim == 0 else out.reshape(epsilons.shape)
 
     def epsilon(self, delta):
         """Smallest epsilon with ``delta(epsilon) <= delta``, rounded to the safe side.
@@ -131,6 +135,15 @@ class PrivacyCurve:
         deltas = real_array("delta", delta, above=0, below=1)
         out = self._invert(np.log(deltas.ravel()) - self.accuracy)
         return float(out[0]) if deltas.ndim == 0 else out.reshape(deltas.shape)
+
+    def _underflows(self, epsilon: np.ndarray) -> np.ndarray:
+        """Where delta is far below any double: known from the rough curve, and many deviations out."""
+        out = np.zeros(epsilon.shape, bool)
+        far = epsilon > (40 * self.scale if self._rough else math.inf)
+        if far.any():
+            with np.errstate(all="ignore"):
+                out[far] = self._inside(self._rough, epsilon[far]) < _UNDERFLOW
+        return out
 
     def _values(self, epsilon: np.ndarray) -> np.ndarray:
         """Log delta of a flat array that is known to be in range."""
@@ -326,6 +339,7 @@ _NEIGHBOURS = np.array([-2, -1, 0, 1])
 _OTHERS = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
 _SIDES = np.array([-1.0, 1.0])
 _MAX_CORRECTIONS = 6
+_UNDERFLOW = -2000.0  # a rough value below it, which is hardly 100 off, is that of a delta far below any double
 _QUARTERS = np.array([0.25, 0.5, 0.75])
 _LADDER = np.array([3e-2, 1e-4, 1e-8])
 

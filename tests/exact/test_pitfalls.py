@@ -126,3 +126,15 @@ def test_moment_bound_at_huge_epsilon0():
     void = PrivacyCurve(lambda epsilon: np.full(epsilon.shape, np.nan), name="void", kind="upper bound")
     with pytest.raises(ArithmeticError, match="void has no value"):
         void.epsilon(1e-6)
+
+
+@pytest.mark.parametrize("n", [1017480, 10**9])
+def test_delta_far_below_any_double_is_0_where_its_log_cannot_be_vouched_for(n):
+    """Over the whole range of epsilon, as for a plot: once an ArithmeticError."""
+    curve = shuffled_krr(100, 0.25399444076507466, n)
+    deltas = curve.delta(np.linspace(0, 0.26, 60))
+    assert deltas[0] > 0 and np.all(np.diff(deltas) <= 0) and deltas[-1] == 0
+    single = shuffled_krr(5, 0.25399444076507466, 1017480)
+    with pytest.raises(ArithmeticError, match="vouches"):
+        single.log_delta(0.23655659025279552)
+    assert single.delta(0.23655659025279552) == 0.0
