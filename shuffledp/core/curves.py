@@ -198,7 +198,7 @@ class PrivacyCurve:
             for _ in range(_MAX_CORRECTIONS):
                 before, height = points[:, 1], heights[:, 1]
                 step = -height / np.where(slope > 0, slope, np.nan)
-                kept = np.abs(step) < 0.5 * (before + step)  # false for nan as well
+                kept = (np.abs(step) < 0.5 * (before + step)) & (height < 1e100)  # false for nan as well
                 if not kept.all():
                     rows, before, height, step, slope = (x[kept] for x in (rows, before, height, step, slope))
                 if not rows.size:
@@ -298,7 +298,26 @@ class PrivacyCurve:
                 return 0.0
             point, step = other, 2 * step + (0.02 * other if side else -0.02 * other)
         low, high = (point, other) if side else (other, point)
-        return safe_root(excess, low, high, rtol=rtol)
+        found = self._find_near_end(goal, rtol, 1 - low / high) if high == self.epsilon_max else 0.0
+        return found or safe_root(excess, low, high, rtol=rtol)
+
+    def _find_near_end(self, goal: float, rtol: float, left: float) -> float:
+        """The same next to `epsilon_max`, where delta falls about like the distance from it; 0 where it does not.
+
+        From a relative distance ``left`` on.
+        """
+        end, before = self.epsilon_max, None
+        for _ in range(2 * _MAX_CORRECTIONS):
+            points = np.clip(end * (1 - left + 0.4 * rtol * _SIDES), 0, end)
+            values = self._values(points)
+            if values[0] > goal >= values[1]:
+                return float(points[1])
+            here = math.log(left + 0.4 * rtol), float(values[0])
+            slope = 1.0 if before is None else (here[1] - before[1]) / (here[0] - before[0] or math.nan)
+            if not (slope > 0 and here[1] > -math.inf):
+                break
+            before, left = here, math.exp(min(here[0] + (goal - here[1]) / slope, -1.0))
+        return 0.0
 
 
 class SlowCurve(PrivacyCurve):

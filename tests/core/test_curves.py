@@ -10,10 +10,13 @@ from shuffledp import (
     GenericRandomizer,
     LaplaceRandomizer,
     PrivacyCurve,
+    RandomizedResponse,
     blanket_exact,
     calibrate_epsilon0,
     calibrate_n,
+    clones,
     gdp,
+    shuffled_krr,
     shuffled_rr,
 )
 from shuffledp.core.curves import SlowCurve
@@ -193,3 +196,23 @@ def test_calibration_refuses():
         ):
             with pytest.raises(DomainError):
                 calibrate(*arguments)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        blanket_exact(RandomizedResponse(10, 17.96), 8132030),
+        clones(13.855, 31),
+        shuffled_krr(3, 0.28, 11, "first"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10, 1e-15])
+def test_epsilon_next_to_its_end_is_found_in_few_values(curve, delta, monkeypatch):
+    """There delta falls like the distance from epsilon0: once 45 halvings."""
+    values, calls = curve._log_delta, []
+    monkeypatch.setattr(curve, "_log_delta", lambda epsilon: calls.append(epsilon.size) or values(epsilon))
+    epsilon = curve.epsilon(delta)
+    assert len(calls) <= 16
+    assert curve.log_delta(epsilon) <= math.log(delta)
+    assert curve.log_delta(epsilon * (1 - 1e-11)) > math.log(delta) - 1.01 * curve.accuracy
