@@ -39,8 +39,8 @@ class PrivacyCurve:
     scale : float, optional
         mu of the curve's Gaussian limit, where it has one: where `epsilon` looks first.
     rough : callable, optional
-        As ``log_delta``, much quicker and not to be relied on: `epsilon` inverts it first, and what it finds is
-        corrected by a few values of ``log_delta``. Needs `scale`.
+        As ``log_delta``, much quicker and off by up to 100: `epsilon` inverts it first, and what it finds is corrected
+        by a few values of ``log_delta``; `delta` is 0.0 where it is below -2000. Needs `scale`.
     loss_laws : tuple
         The privacy-loss laws, one per direction, of which the curve is the larger; empty where they are not known.
         `shuffledp.compose` needs them.

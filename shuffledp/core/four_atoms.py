@@ -32,7 +32,7 @@ LEAST_PAIRS, MANY_PAIRS = 3000.0, 1e5
 _LONG = 2 * 10**6  # terms of the sum, at most
 _BLOCK = 2**15  # of them at once
 _TOLERANCE = 1e-11  # of the result: what the echoes left out may make up
-_ECHOES, _TURNS = 2**12, 2**17  # echoes evaluated, and turns or returns of a phase looked at, at most
+_ECHOES, _TURNS = 2**12, 2**17  # echoes evaluated, and turns that are looked at, at most
 _FEWEST = 100  # occurrences of either of two values expected, for the integral
 _LOOK = 2**12  # turns of a law with many values that are looked at; echoes of the second half must be all but nothing
 
