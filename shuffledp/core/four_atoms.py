@@ -28,7 +28,7 @@ __all__ = [
 
 # n w from which the integral is tried, whose half-period echoes have size e^(-4 n w): for four values, and for three,
 # of which the sum is quick
-LEAST_PAIRS, MANY_PAIRS = 3000.0, 1e5
+LEAST_PAIRS, MANY_PAIRS = 3000.0, 3e4
 _LONG = 2 * 10**6  # terms of the sum, at most
 _BLOCK = 2**15  # of them at once
 _TOLERANCE = 1e-11  # of the result: what the echoes left out may make up

@@ -21,7 +21,7 @@ from ..core.numerics import log_sum_exp
 __all__ = ["shuffled_krr"]
 
 _OTHERS = ("third", "first", "worst")
-_MANY = 20000.0  # expected messages of one given symbol from which the integral is tried before the sum
+_MANY = 12000.0  # expected messages of one given symbol from which the integral is tried before the sum
 
 
 def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
