@@ -11,7 +11,7 @@ from ..core.domain import DomainError, choice, integer
 from ..core.numerics import log_sum_exp, stirling_remainder
 from ..core.randomizers import rows_and_shift
 
-__all__ = ["histogram_curve", "log_laws", "log_laws_and_ratio", "shuffled_channel"]
+__all__ = ["histogram_curve", "log_laws", "shuffled_channel"]
 
 _MAX_CELLS = 2 * 10**6
 _MAX_WORK = 10**9  # cells times users of the smaller group
@@ -80,17 +80,16 @@ def histogram_curve(laws: tuple[np.ndarray, np.ndarray, np.ndarray], direction: 
 
 
 def log_laws(rows, n: int, ones: int, messages: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The first two of `log_laws_and_ratio`."""
+    """Log laws of the histogram before and after one user's 0 becomes 1, ``ones`` of the n users holding 1 before.
+
+    Every user sends ``messages`` independent messages, all shuffled together. Over the counts of all outputs but the
+    last; ``-inf`` where a count is impossible. Raises `DomainError` if there are too many cells.
+    """
     return log_laws_and_ratio(rows, rows[1] - rows[0], n, ones, messages)[:2]
 
 
 def log_laws_and_ratio(rows, shift, n: int, ones: int, messages: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log laws of the histogram before and after one user's 0 becomes 1, ``ones`` of the n users holding 1 before.
-
-    Every user sends ``messages`` independent messages, all shuffled together. Over the counts of all outputs but the
-    last; ``-inf`` where a count is impossible. The third array is the log of the ratio after/before, computed from
-    ``shift``, the difference of the two rows. Raises `DomainError` if there are too many cells.
-    """
+    """`log_laws` of these rows, and the log of the ratio of the two laws, from the difference of the rows."""
     outputs, total = rows.shape[1], n * messages
     cells = (total + 1) ** (outputs - 1)
     if cells > _MAX_CELLS or cells * min(ones, n - 1 - ones) * messages > _MAX_WORK:
