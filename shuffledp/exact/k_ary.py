@@ -63,9 +63,8 @@ def shuffled_krr(k, epsilon0, n, others="third") -> PrivacyCurve:
     epsilon0 = real("epsilon0", epsilon0, above=0, at_most=30)
     others = choice("others", others, _OTHERS)
     n = integer("n", n, at_least=2, at_most=10**12)
-    share = (
-        (1 + math.exp(-epsilon0)) / 2 if others == "first" else 1.0
-    )  # of the squared mu: frequent messages tell less
+    # of the squared mu with a third symbol: frequent messages tell less
+    share = (1 + math.exp(-epsilon0)) / 2 if others == "first" else 1.0
     parts = {"third": (_third,), "first": (_first,), "worst": (_third, _first)}[others]
 
     def log_delta(epsilon: np.ndarray, rough: bool = False) -> np.ndarray:

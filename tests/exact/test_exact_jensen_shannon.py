@@ -43,6 +43,17 @@ def response(epsilon0, n, ones):
         return enumerated(((1 - q, q), (q, 1 - q)), n, ones)
 
 
+@pytest.mark.parametrize("close", [1e-3, 1e-7, 1e-11])
+def test_close_rows_of_three_outputs_keep_their_digits(close):
+    rows = [[0.5, 0.3125, 0.1875], [0.5 + close, 0.3125 - close, 0.1875]]
+    exact = [[Fraction(x) for x in row] for row in rows]
+    exact[1][1] = 1 - exact[1][0] - exact[1][2]
+    rows[1][1] = float(exact[1][1])
+    value = float(divergence(*neighbouring_laws(exact, 4, 1)))
+    assert jensen_shannon(rows, 4, 1) == pytest.approx(value, rel=1e-12, abs=0)
+    assert jensen_shannon(rows, 4, 0) != pytest.approx(value, rel=1e-7 * close, abs=0)
+
+
 @pytest.mark.parametrize("rows", [BIN_A, BIN_B, RARE, RARER, TRI_A, QUAD_A])
 @pytest.mark.parametrize("n", [2, 5, 8])
 def test_equals_exact_enumeration_at_every_composition(rows, n):

@@ -88,6 +88,29 @@ def test_far_below_the_smallest_double():
     assert curve.epsilon_max == pytest.approx(2.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("bundled", [False, True])
+@pytest.mark.parametrize("close", [1e-3, 1e-7, 1e-11])
+@pytest.mark.parametrize("first", [(0.25, 0.75), (0.5, 0.3125, 0.1875)])
+def test_close_rows_keep_their_digits(first, close, bundled):
+    """As `shuffled_channel` does: the difference of two logs would be wrong by 1e-15 over the distance of the rows."""
+    second = np.array(first)
+    second[0] += close
+    second[1] = 1 - second[0] - second[2:].sum()
+    exact = [[Fraction(float(x)) for x in row] for row in (first, second)]
+    if len(first) == 2:
+        exact = [[row[0], 1 - row[0]] for row in exact]
+    n, ones, messages = 3, 1, 2
+    before, after = neighbours(exact, n, ones, messages, bundled)
+    curve = shuffled_messages([first, second], n, messages, ones, bundled, "forward")
+    largest = float(max(after[h] / before[h] - 1 for h in before))
+    for share in (0.0, 0.5):
+        epsilon = share * math.log1p(largest)
+        order = 1 + Fraction(math.expm1(epsilon))
+        total = sum(max(after[h] - order * before[h], 0) for h in before)
+        assert curve.delta(epsilon) == pytest.approx(float(total), rel=2e-11, abs=0)
+    assert curve.delta(0.51 * largest) != pytest.approx(float(total), rel=1e-4, abs=0)
+
+
 def test_bundled_binary_pairs_are_a_channel_with_three_outputs():
     q = 1 / (1 + math.e)
     pairs = [[(1 - q) ** 2, 2 * q * (1 - q), q * q], [q * q, 2 * q * (1 - q), (1 - q) ** 2]]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from shuffledp import DomainError, shuffled_channel, shuffled_krr
+from shuffledp import DomainError, gdp, shuffled_channel, shuffled_krr
 from shuffledp.core.randomizers import RandomizedResponse
 from shuffledp.exact import k_ary
 
@@ -167,3 +167,13 @@ def test_first_of_many_users():
     gaussian = ndtr(mu / 2 - 1) - math.exp(mu) * ndtr(-mu / 2 - 1)
     assert shuffled_krr(k, epsilon0, n, "first").delta(mu) == pytest.approx(gaussian, rel=5e-6, abs=0)
     assert shuffled_krr(k, epsilon0, n, "third").delta(mu) != pytest.approx(gaussian, rel=0.05, abs=0)
+
+
+@pytest.mark.parametrize("others", ["third", "first"])
+def test_scale_is_mu_of_the_gaussian_limit(others):
+    curve = shuffled_krr(10, 2.0, 10**12, others)
+    wrong = shuffled_krr(10, 2.0, 10**12, "first" if others == "third" else "third").scale
+    for deviations in (0.5, 2.0, 5.0):
+        limit = gdp(curve.scale).log_delta(deviations * curve.scale)
+        assert curve.log_delta(deviations * curve.scale) == pytest.approx(limit, abs=1e-3)
+        assert gdp(wrong).log_delta(deviations * curve.scale) != pytest.approx(limit, abs=1e-1)
