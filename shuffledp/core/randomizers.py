@@ -344,6 +344,8 @@ def rows_and_shift(channel, *, full_support: bool = True) -> tuple[np.ndarray, n
         least = first, second = rows.min(axis=1)
         rare, other = rows.argmin(axis=1)
         shift = second - first if rare == other else (0.5 - first) + (0.5 - second)
+        if shift == 0:
+            raise DomainError("rows must differ by more than by how far a larger entry is from making their sum 1")
         rows = np.where(rows == least[:, None], rows, 1 - least[:, None])
         return rows, np.array([shift, -shift] if rare == 0 else [-shift, shift])
     return rows, rows[1] - rows[0]

@@ -8,7 +8,14 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from shuffledp import DomainError, shuffled_channel, shuffled_rr
+from shuffledp import (
+    DomainError,
+    fisher_constant,
+    jensen_shannon,
+    shuffled_channel,
+    shuffled_messages,
+    shuffled_rr,
+)
 from shuffledp.claims.checks._exactly import as_floats, digits, exact_log, neighbouring_laws
 from shuffledp.core.randomizers import FiniteChannel, RandomizedResponse
 
@@ -118,3 +125,16 @@ def test_next_to_the_largest_loss_and_for_close_rows(rows, left):
     assert abs(error) < allowed
     slip = shuffled_channel(as_floats(rows), n + 1, direction="forward").log_delta(0.9 * epsilon) - float(exact)
     assert abs(slip) > allowed
+
+
+@pytest.mark.parametrize("rows", [[[0.3, 0.7], [0.3, 0.7 + 1e-13]], [[0.5, 0.5], [0.5, 0.5 + 2**-53]]])
+def test_rows_that_differ_by_rounding_alone_are_refused(rows):
+    for call in (
+        lambda: shuffled_channel(rows, 4, 1),
+        lambda: shuffled_messages(rows, 4, 2, 1),
+        lambda: shuffled_messages(rows, 4, 2, 1, bundled=True),
+        lambda: jensen_shannon(rows, 4, 1),
+        lambda: fisher_constant(rows, 0.5),
+    ):
+        with pytest.raises(DomainError, match="rows must differ"):
+            call()
